@@ -60,6 +60,7 @@ void add_options(CLI::App& cmd, Arguments& a) {
   add_import_options(cmd, a.compile);
   add_code_options(cmd, a.compile);
   add_result_options(cmd, a.compile);
+  group_options(cmd);
 }
 
 void print_progress(const driver::BatchModel& m, size_t done, size_t of) {

@@ -7,8 +7,10 @@
 namespace mrvlc::app {
 
 struct OptionEntry {
-  std::vector<std::string> names;  // "--output", "-o"; none of a positional
-  std::string argument;            // "FILE"; empty of a flag
+  std::vector<std::string> names;   // "--output", "-o"; none of a positional
+  std::string argument;             // "FILE"; empty of a flag
+  std::vector<std::string> values;  // words that it takes, where they are known
+  bool folder = false;              // it takes a folder
   std::string text;
 };
 

@@ -179,6 +179,8 @@ void add_compile(CLI::App& app, Context& context) {
   CLI::App* cmd = app.add_subcommand("compile", "compile a model to a binary, a host stub and an ID map");
   add_compile_options(*cmd, *a);
   add_output_options(*cmd, *a);
+  group_options(*cmd);
+  add_compile_examples(*cmd);
   cmd->callback([a, cmd, &context] {
     auto options = checked(*cmd, *a, context.messages);
     if (!options.ok()) return context.fail("mrvlc", options.error());
@@ -236,9 +238,10 @@ void add_run(CLI::App& app, Context& context) {
   cmd->add_option("--input", *inputs, "NAME=FILE: .npy, .json or .pb, see docs/values.md (repeatable)")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
-  cmd->add_option("--output-dir", o->output_dir,
-                  "folder for <output>.npy; .json for strings, sequences and optionals")
-      ->required()
+  cmd->add_option(
+         "--output-dir", o->output_dir,
+         "folder for <output>.npy; .json for strings, sequences and optionals; without it outputs are "
+         "printed, of large ones the range")
       ->type_name("DIR")
       ->check(not_empty());
   cmd->add_flag("--repeat-axis0", o->repeat_axis0,
@@ -307,7 +310,7 @@ namespace {
 
 struct ExplainArguments {
   std::string out, node;
-  bool codes = false, markdown = false;
+  bool codes = false, markdown = false, json = false;
 };
 
 void explain(const ExplainArguments& a, Context& context) {
@@ -316,8 +319,9 @@ void explain(const ExplainArguments& a, Context& context) {
     return context.fail("mrvlc explain",
                         make_diag<DiagCode::MRV0004>("OUT, or a code such as MRV0131, is required"));
   if (!as_code(a.out).empty() && a.node.empty())
-    return context.finish("mrvlc explain", driver::explain_code(a.out));
-  context.finish(a.out, driver::explain(a.out, a.node.empty() ? std::nullopt : std::optional(a.node)));
+    return context.finish("mrvlc explain", driver::explain_code(a.out, a.json));
+  context.finish(a.out,
+                 driver::explain(a.out, a.node.empty() ? std::nullopt : std::optional(a.node), a.json));
 }
 
 void add_explain(CLI::App& app, Context& context) {
@@ -326,6 +330,7 @@ void add_explain(CLI::App& app, Context& context) {
       "explain", "where each ONNX node runs, and why not elsewhere; or what a code as MRV0131 means");
   cmd->add_option("OUT", a->out, "folder made by compile, or the code of a message")->type_name("");
   cmd->add_option("--node", a->node, "one node, by name, output or id: with every rule tried");
+  cmd->add_flag("--json", a->json, "JSON instead of text");
   CLI::Option* codes = cmd->add_flag("--codes", a->codes, "list every code of a message");
   cmd->add_flag("--markdown", a->markdown, "of --codes: all pages, as docs/codes.md has them")->needs(codes);
   cmd->callback([a, &context] { explain(*a, context); });
@@ -364,16 +369,15 @@ void add_inspect(CLI::App& app, Context& context) {
                                      "of its models, and which are missing");
   add_model_options(*cmd, *a);
   auto json = std::make_shared<bool>(false);
-  cmd->add_flag("--json", *json, "of a folder, as JSON");
+  cmd->add_flag("--json", *json, "JSON instead of text");
   cmd->callback([a, cmd, json, &context] {
     std::error_code none;
     if (std::filesystem::is_directory(a->model, none))
       return context.finish(a->model, driver::inspect_folder(a->model, *json));
-    if (*json) return context.fail("mrvlc", make_diag<DiagCode::MRV0004>("--json is for folders of models"));
     auto options = checked(*cmd, *a, context.messages);
     if (!options.ok()) return context.fail("mrvlc", options.error());
     Diagnostics diagnostics;
-    auto text = driver::inspect(*options, diagnostics);
+    auto text = driver::inspect(*options, diagnostics, *json);
     print_diagnostics(a->model, diagnostics, context.messages);
     if (text) context.finish(a->model, *text);
     if (diagnostics.has_errors()) context.exit_code = diagnostics.exit_code();

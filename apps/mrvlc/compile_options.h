@@ -50,6 +50,9 @@ void add_import_options(CLI::App& cmd, CompileArguments& a);
 // These and what decides on the code: name, target, rules, placement.
 void add_compile_options(CLI::App& cmd, CompileArguments& a);
 void add_code_options(CLI::App& cmd, CompileArguments& a);  // without MODEL and name
+// For --help, behind all options: by what they are about; examples (option_groups.cpp).
+void group_options(CLI::App& cmd);
+void add_compile_examples(CLI::App& cmd);
 // What a compile may come to, and what else it writes into OUT (commands.cpp).
 void add_weights_option(CLI::App& cmd, CompileArguments& a);
 void add_exact_option(CLI::App& cmd, CompileArguments& a);

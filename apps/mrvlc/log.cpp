@@ -7,10 +7,13 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <thread>
 
 #include "mrvlc/support/diag/general.h"
 
@@ -23,7 +26,9 @@ constexpr std::array kLevels = {spdlog::level::off, spdlog::level::info, spdlog:
                                 spdlog::level::trace};
 
 constexpr std::string_view kPhase = "phase ";
-std::atomic<bool> progress_shown = false;  // on the last line of the terminal
+// Of the last line of the terminal: it is there; a compile goes on, so that it may be.
+std::mutex progress_mutex;
+bool progress_shown = false, progress_wanted = false;
 
 std::string level_name(const MessageOptions& options) {
   if (!options.log_level.empty()) return options.log_level;
@@ -43,23 +48,77 @@ std::shared_ptr<spdlog::logger> make_logger(const MessageOptions& options) {
   return logger;
 }
 
-// On a terminal: which phase is done, once a compile has taken longer than a second.
-Log progress_log() {
-  const auto begin = std::chrono::steady_clock::now();
-  return Log(LogLevel::Info, [begin](LogLevel, std::string_view line) {
-    const std::chrono::duration<double> since = std::chrono::steady_clock::now() - begin;
-    if (since.count() < 1 || !line.starts_with(kPhase)) return;
+// The phases of a compile, in their order. One that runs for every region is one here.
+constexpr auto kOrder =
+    std::to_array<std::string_view>({"options", "import", "options", "rules", "passes", "partition", "probe",
+                                     "host", "codegen", "simulate", "probe", "host", "hash", "write"});
+
+// On a terminal, once a compile has taken two seconds: the phase it is in, and how many of them are behind
+// it. A thread renews the line, since a phase may be long.
+class PhaseLine {
+ public:
+  PhaseLine() : thread_([this](const std::stop_token& stop) { show_until(stop); }) {}
+  ~PhaseLine() {
+    thread_.request_stop();
+    wake_.notify_all();
+  }
+  PhaseLine(const PhaseLine&) = delete;
+  PhaseLine& operator=(const PhaseLine&) = delete;
+
+  // What PhaseTimer says when a phase is done.
+  void take(std::string_view line) {
+    if (!line.starts_with(kPhase)) return;
     const std::string_view phase = line.substr(kPhase.size(), line.find(':') - kPhase.size());
-    std::fprintf(stderr, "\r%5.1f s, %.*s is done\x1b[K", since.count(), static_cast<int>(phase.size()),
-                 phase.data());
-    progress_shown = true;
-  });
+    const std::scoped_lock lock(mutex_, progress_mutex);
+    progress_wanted = true;
+    const auto from = kOrder.begin() + static_cast<std::ptrdiff_t>(done_ == 0 ? 0 : done_ - 1);
+    auto found = std::find(from, kOrder.end(), phase);
+    // A phase once more is another region; one that was long ago is another compile of the same command.
+    if (found == kOrder.end()) found = std::find(kOrder.begin(), kOrder.end(), phase);
+    if (found == kOrder.end()) return;
+    const auto at = static_cast<size_t>(found - kOrder.begin()) + 1;
+    times_ = at == done_ ? times_ + 1 : 1;
+    done_ = at;
+    if (done_ == kOrder.size()) progress_wanted = false;
+  }
+
+ private:
+  void show_until(const std::stop_token& stop) {
+    constexpr std::chrono::milliseconds kFirst(2000), kNext(500);
+    std::unique_lock lock(mutex_);
+    for (auto wait = kFirst; !wake_.wait_for(lock, stop, wait, [&] { return stop.stop_requested(); });
+         wait = kNext) {
+      const std::lock_guard terminal(progress_mutex);
+      if (!progress_wanted) continue;
+      const std::chrono::duration<double> since = std::chrono::steady_clock::now() - begin_;
+      const bool again = kOrder[done_ - 1] == kRegions;
+      const std::string_view phase = again ? kRegions : kOrder[done_];
+      std::fprintf(stderr, "\r%5.1f s, %2zu %%, %.*s%s\x1b[K", since.count(), done_ * 100 / kOrder.size(),
+                   static_cast<int>(phase.size()), phase.data(),
+                   again ? fmt::format(", {} region{} done", times_, times_ == 1 ? "" : "s").c_str() : "");
+      progress_shown = true;
+    }
+  }
+
+  static constexpr std::string_view kRegions = "codegen";
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  size_t done_ = 0, times_ = 1;
+  std::jthread thread_;  // last: it uses the others
+};
+
+Log progress_log() {
+  return Log(LogLevel::Info,
+             [line = std::make_shared<PhaseLine>()](LogLevel, std::string_view text) { line->take(text); });
 }
 
 }  // namespace
 
 void clear_progress() {
-  if (progress_shown.exchange(false)) std::fputs("\r\x1b[K", stderr);
+  const std::lock_guard lock(progress_mutex);
+  if (progress_shown) std::fputs("\r\x1b[K", stderr);
+  progress_shown = progress_wanted = false;  // until a compile says more
 }
 
 Result<Log> make_log(const MessageOptions& options) {

@@ -7,7 +7,7 @@
 namespace mrvlc::app {
 
 // MRV0004 when $MRVLC_LOG_LEVEL, which counts without the option, is no level.
-// Without a level, on a terminal: one line that tells which phase is done, once a compile takes long.
+// Without a level, on a terminal: one line that tells phase and share, once a compile takes two seconds.
 Result<Log> make_log(const MessageOptions& options);
 // Takes that line away; in front of whatever else goes to stderr, and at the end.
 void clear_progress();

@@ -143,6 +143,7 @@ namespace {
 struct TargetsArguments {
   std::string name, kind = "variant", base = backends::kDefaultTarget, in = ".";
   std::vector<std::string> dirs;
+  bool json = false;
 };
 
 // A subcommand that searches packages, as run(arguments, folders) says.
@@ -190,18 +191,20 @@ void add_targets(CLI::App& app, Context& context) {
   CLI::App* targets = app.add_subcommand(
       "targets", "machine descriptions: what is built in and in folders, checks of your own");
   targets->require_subcommand(1);
-  add_targets_command(*targets, context, "list", "every target there is",
-                      std::make_shared<TargetsArguments>(),
-                      [&context](const TargetsArguments&, const auto& search) {
-                        context.finish("mrvlc", driver::targets_list(search));
-                      });
-  auto shown = std::make_shared<TargetsArguments>(), checked = std::make_shared<TargetsArguments>();
-  add_targets_command(*targets, context, "show", "every number of a target, and where it is from", shown,
+  auto listed = std::make_shared<TargetsArguments>();
+  add_targets_command(*targets, context, "list", "every target there is", listed,
                       [&context](const TargetsArguments& a, const auto& search) {
-                        context.finish("mrvlc", driver::targets_show(a.name, search));
+                        context.finish("mrvlc", driver::targets_list(search, a.json));
                       })
-      ->add_option("NAME", shown->name)
-      ->required();
+      ->add_flag("--json", listed->json, "JSON instead of text");
+  auto shown = std::make_shared<TargetsArguments>(), checked = std::make_shared<TargetsArguments>();
+  CLI::App* show =
+      add_targets_command(*targets, context, "show", "every number of a target, and where it is from", shown,
+                          [&context](const TargetsArguments& a, const auto& search) {
+                            context.finish("mrvlc", driver::targets_show(a.name, search, a.json));
+                          });
+  show->add_option("NAME", shown->name)->required();
+  show->add_flag("--json", shown->json, "JSON instead of text");
   add_targets_command(*targets, context, "check", "check a target package", checked,
                       [&context](const TargetsArguments& a, const auto& search) {
                         Diagnostics warnings;

@@ -29,6 +29,7 @@ void add_options(CLI::App& cmd, VerifyArguments& a) {
   add_host_weights_option(cmd, a.compile);
   add_accuracy_target(cmd, a.compile);
   add_exact_option(cmd, a.compile);
+  group_options(cmd);
   cmd.add_option("--data", a.data,
                  "folder of input_K.pb/output_K.pb, or .npy, .json (repeatable); without it the reference "
                  "interpreter is asked")

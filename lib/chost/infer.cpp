@@ -125,7 +125,7 @@ FunctionText infer_function(const Program& program, const Interface& interface) 
     text += fmt::format("  out.{} = ({}*){};\n", p.field, ops::c_type(p.type.elem), names[i++]);
   text += fmt::format("  return {}_run(&in, &out, arena, {}, NULL, NULL, NULL);\n}}\n", prefix,
                       infer_takes_device(program) ? "device" : "NULL");
-  return {prefix + "_infer", std::move(text), {}, program.without_code};
+  return {prefix + "_infer", std::move(text), {}, {}};
 }
 
 }  // namespace mrvlc::chost

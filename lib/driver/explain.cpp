@@ -158,45 +158,81 @@ std::string origin_of(const Json& map, const Json& node) {
   return {};
 }
 
-Result<std::string> explanation(const Json& placement, const Json& map,
-                                const std::optional<std::string>& node) {
-  std::string text;
-  if (!node) return table(placement.at("nodes"));
-  const std::string wanted = idmap::json_text(*node);  // the name itself, or as it is shown
+// The nodes of that name, output or id.
+Result<Json> nodes_called(const Json& placement, const std::string& node) {
+  Json found = Json::array();
+  const std::string wanted = idmap::json_text(node);  // the name itself, or as it is shown
   for (const Json& n : placement.at("nodes")) {
     const Json& outputs = n.at("outputs");
     bool hit = n.at("name") == wanted || n.at("id") == wanted ||
                std::find(outputs.begin(), outputs.end(), wanted) != outputs.end();
-    if (hit) text += node_details(n) + origin_of(map, n) + ranges_of(placement, n);
+    if (hit) found.push_back(n);
   }
-  if (text.empty())
-    return usage(
-        fmt::format("no ONNX node is called '{}'{}; 'mrvlc inspect MODEL' and OUT/placement.json list them",
-                    printable(*node), idmap::suggest_node(placement.at("nodes"), wanted)));
+  if (!found.empty()) return found;
+  return usage(
+      fmt::format("no ONNX node is called '{}'{}; 'mrvlc inspect MODEL' and OUT/placement.json list them",
+                  printable(node), idmap::suggest_node(placement.at("nodes"), wanted)));
+}
+
+Result<std::string> explanation(const Json& placement, const Json& map, const std::string& node) {
+  MRVLC_ASSIGN(const Json found, nodes_called(placement, node));
+  std::string text;
+  for (const Json& n : found) text += node_details(n) + origin_of(map, n) + ranges_of(placement, n);
   return text;
+}
+
+// Entries of placement.json, and what report.json expects.
+Result<std::string> explanation_json(const Json& placement, const Json& report,
+                                     const std::optional<std::string>& node) {
+  Json out = {{"nodes", placement.at("nodes")}};
+  if (node) {
+    MRVLC_ASSIGN(out["nodes"], nodes_called(placement, *node));
+  } else {
+    out["partition"] = report.at("partition");
+    out["expected"] = report.at("expected");
+  }
+  return out.dump(1) + "\n";
 }
 
 }  // namespace
 
-Result<std::string> explain(const std::filesystem::path& out, const std::optional<std::string>& node) {
+Result<std::string> explain(const std::filesystem::path& out, const std::optional<std::string>& node,
+                            bool json) {
   MRVLC_ASSIGN(OutputFolder folder, open_output(out));
   MRVLC_ASSIGN(Json placement, folder.json("placement.json"));
-  if (node) {
+  if (node && !json) {
     MRVLC_ASSIGN(const Json map, folder.json("idmap.json"));
-    return folder.reading([&] { return explanation(placement, map, node); });
+    return folder.reading([&] { return explanation(placement, map, *node); });
   }
   MRVLC_ASSIGN(Json report, folder.json("report.json"));
+  if (json) return folder.reading([&] { return explanation_json(placement, report, node); });
   return folder.reading([&]() -> Result<std::string> {
-    MRVLC_ASSIGN(std::string text, explanation(placement, Json(), node));
-    return text + expectation(report);
+    return table(placement.at("nodes")) + expectation(report);
   });
 }
 
-Result<std::string> explain_code(const std::string& code) {
+namespace {
+
+std::string code_json(const CodePage& page) {
+  constexpr const char* kSeverities[] = {"note", "warning", "error"};
+  return Json({{"code", page.code->name},
+               {"severity", kSeverities[static_cast<size_t>(page.code->severity)]},
+               {"exit", static_cast<int>(page.code->exit_class)},
+               {"message", page.code->text},
+               {"what", page.what},
+               {"why", page.why},
+               {"do", page.cure}})
+             .dump(1) +
+         "\n";
+}
+
+}  // namespace
+
+Result<std::string> explain_code(const std::string& code, bool json) {
   const std::string wanted = as_code(code);
   const std::vector<CodePage> pages = code_pages();
   const auto page = std::ranges::find(pages, wanted, [](const CodePage& p) { return p.code->name; });
-  if (page != pages.end()) return code_text(*page);
+  if (page != pages.end()) return json ? code_json(*page) : code_text(*page);
   return usage(fmt::format("there is no code '{}'; 'mrvlc explain --codes' lists them", printable(wanted)));
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiled_model.h"
 #include "mrvlc/ir/metadata.h"
 #include "mrvlc/onnx/operator_use.h"
 #include "mrvlc/onnx/test_data.h"
@@ -31,6 +32,56 @@ std::string declared_lines(std::string_view kind, const Result<std::vector<onnx:
   return out;
 }
 
+std::string shown_operator(const onnx::OperatorUse& use) {
+  return fmt::format("{}{}{}", printable(use.domain), use.domain.empty() ? "" : ".", printable(use.name));
+}
+
+Json declared_ports(const Result<std::vector<onnx::DeclaredValue>>& values) {
+  Json out = Json::array();
+  if (!values.ok()) return out;
+  for (const onnx::DeclaredValue& value : *values) {
+    Json dims = Json::array();
+    for (size_t i = 0; i < value.shape.size(); ++i)
+      dims.push_back(value.shape[i] >= 0 ? Json(value.shape[i]) : Json(printable(value.symbols[i])));
+    out.push_back({{"name", printable(value.name)}, {"shape", value.has_shape ? std::move(dims) : Json()}});
+  }
+  return out;
+}
+
+// The same in JSON: open dimensions are their names.
+Json declared_json(const CompileOptions& options, const std::vector<onnx::OperatorUse>& uses) {
+  Json known = Json::object(), missing = Json::object();
+  int64_t nodes = 0;
+  for (const onnx::OperatorUse& use : uses) {
+    nodes += use.nodes;
+    (use.supported ? known : missing)[shown_operator(use)] = use.nodes;
+  }
+  return {{"file", printable(options.model.filename().string(), 4096)},
+          {"inputs", declared_ports(onnx::declared_inputs(options.model))},
+          {"outputs", declared_ports(onnx::declared_outputs(options.model))},
+          {"onnx_nodes", nodes},
+          {"operators", std::move(known)},
+          {"not_supported", std::move(missing)}};
+}
+
+// What the file says, where it cannot be imported: inputs, outputs, operators, and those that are missing.
+std::optional<std::string> as_declared(const CompileOptions& options, bool json) {
+  const auto uses = onnx::operators_of(options.model);
+  if (!uses.ok()) return std::nullopt;
+  if (json) return declared_json(options, *uses).dump(1) + "\n";
+  std::string out = declared_lines("input ", onnx::declared_inputs(options.model));
+  out += declared_lines("output", onnx::declared_outputs(options.model));
+  std::string known, missing;
+  int64_t nodes = 0;
+  for (const onnx::OperatorUse& use : *uses) {
+    nodes += use.nodes;
+    (use.supported ? known : missing) += fmt::format(" {}:{}", shown_operator(use), use.nodes);
+  }
+  out += fmt::format("{} ONNX nodes\noperators:{}\n", nodes, known);
+  if (!missing.empty()) out += fmt::format("not supported:{}\n", missing);
+  return out;
+}
+
 // metadata_props of the model, its graph and its functions; of long texts the beginning.
 std::string metadata_lines(const ir::Graph& graph) {
   std::string out;
@@ -45,7 +96,8 @@ std::string metadata_lines(const ir::Graph& graph) {
 // What an ONNX node became: an operator, or several where it was taken apart, the last of which gives its
 // results.
 struct Operator {
-  std::string type, name, results;
+  std::string type, name;
+  std::vector<std::string> results;  // types
   int64_t macs = 0;
 };
 
@@ -59,7 +111,7 @@ std::vector<Operator> operators_of(const ir::Graph& g) {
     const ir::Node& n = g.node(id);
     const std::vector<ir::SourceId>& sources = g.lineage(id).sources;
     Operator o{std::string(n.op->name), n.name, {}, ops::macs(g, n)};
-    for (ir::ValueId v : n.outputs) o.results += (o.results.empty() ? "" : ", ") + to_string(g.value(v).type);
+    for (ir::ValueId v : n.outputs) o.results.push_back(to_string(g.value(v).type));
     const auto parts = macs.find(sources);
     if (--left[sources] > 0) {
       int64_t& sum = parts == macs.end() ? macs[sources] : parts->second;
@@ -77,62 +129,102 @@ std::vector<Operator> operators_of(const ir::Graph& g) {
   return out;
 }
 
-std::string shown_operator(const onnx::OperatorUse& use) {
-  return fmt::format("{}{}{}", printable(use.domain), use.domain.empty() ? "" : ".", printable(use.name));
+Json port_json(const ir::Value& v) {
+  Json port = {{"name", printable(v.name)}, {"type", to_string(v.type)}, {"shape", v.type.shape}};
+  Json open = Json::array();
+  for (int64_t d = 0; d < v.type.rank(); ++d)
+    if (v.type.is_dynamic(d)) open.push_back(d);
+  if (!open.empty()) port["open"] = std::move(open);
+  return port;
 }
 
-// What the file says, where it cannot be imported: inputs, outputs, operators, and those that are missing.
-std::optional<std::string> as_declared(const CompileOptions& options) {
-  const auto uses = onnx::operators_of(options.model);
-  if (!uses.ok()) return std::nullopt;
-  std::string out = declared_lines("input ", onnx::declared_inputs(options.model));
-  out += declared_lines("output", onnx::declared_outputs(options.model));
-  std::string known, missing;
-  int64_t nodes = 0;
-  for (const onnx::OperatorUse& use : *uses) {
-    nodes += use.nodes;
-    (use.supported ? known : missing) += fmt::format(" {}:{}", shown_operator(use), use.nodes);
+// What is counted of an imported model.
+struct Counted {
+  int64_t parameters = 0, bytes = 0, macs = 0;
+  std::map<std::string, int> operators;
+};
+
+Counted count(const ir::Graph& g, const std::vector<Operator>& operators) {
+  Counted c;
+  for (size_t i = 0; i < g.value_slots(); ++i) {
+    const ir::Value& v = g.value(ir::ValueId(i));
+    if (v.kind != ir::ValueKind::Constant) continue;
+    c.parameters += v.type.elements();
+    c.bytes += v.type.bytes();
   }
-  out += fmt::format("{} ONNX nodes\noperators:{}\n", nodes, known);
-  if (!missing.empty()) out += fmt::format("not supported:{}\n", missing);
+  for (const Operator& o : operators) {
+    ++c.operators[o.type];
+    c.macs = saturating_add(c.macs, o.macs);
+  }
+  return c;
+}
+
+// metadata_props of the model, its graph and its functions, by what they are of.
+Json metadata_json(const ir::Graph& g) {
+  Json out = Json::object();
+  if (g.metadata == nullptr) return out;
+  for (const ir::Described& part : g.metadata->parts)
+    for (const auto& [key, value] : part.properties)
+      out[printable(part.of)][printable(key.str())] = printable(value.str());
   return out;
 }
 
-}  // namespace
+std::string model_json(const std::string& file, const onnx::Model& model) {
+  const ir::Graph& g = model.graph;
+  Json inputs = Json::array(), outputs = Json::array(), nodes = Json::array();
+  for (ir::ValueId id : g.inputs()) inputs.push_back(port_json(g.value(id)));
+  for (ir::ValueId id : g.outputs()) outputs.push_back(port_json(g.value(id)));
+  const std::vector<Operator> operators = operators_of(g);
+  for (const Operator& o : operators)
+    nodes.push_back({{"op", o.type}, {"name", printable(o.name)}, {"types", o.results}, {"macs", o.macs}});
+  const Counted c = count(g, operators);
+  return Json({{"file", file},
+               {"ir_version", model.ir_version},
+               {"opset", model.opset},
+               {"producer", printable(model.producer)},
+               {"metadata", metadata_json(g)},
+               {"inputs", std::move(inputs)},
+               {"outputs", std::move(outputs)},
+               {"onnx_nodes", g.sources().size()},
+               {"parameters", c.parameters},
+               {"parameter_bytes", c.bytes},
+               {"macs", c.macs},
+               {"operators", c.operators},
+               {"nodes", std::move(nodes)}})
+             .dump(1) +
+         "\n";
+}
 
-std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& diagnostics) {
-  auto model = onnx::import_file(options.model, import_options(options), diagnostics);
-  if (!model) return as_declared(options);
-  const ir::Graph& g = model->graph;
-  warn_unheeded_shapes(options, g, diagnostics);
-  std::string out = fmt::format("{}: IR version {}, opset {}, producer '{}'\n",
-                                printable(options.model.filename().string(), 4096), model->ir_version,
-                                model->opset, printable(model->producer));
+std::string model_text(const std::string& file, const onnx::Model& model) {
+  const ir::Graph& g = model.graph;
+  std::string out = fmt::format("{}: IR version {}, opset {}, producer '{}'\n", file, model.ir_version,
+                                model.opset, printable(model.producer));
   out += metadata_lines(g);
   for (ir::ValueId id : g.inputs())
     out += fmt::format("input  {} : {}\n", printable(g.value(id).name), to_string(g.value(id).type));
   for (ir::ValueId id : g.outputs())
     out += fmt::format("output {} : {}\n", printable(g.value(id).name), to_string(g.value(id).type));
-  int64_t parameters = 0, parameter_bytes = 0, macs = 0;
-  for (size_t i = 0; i < g.value_slots(); ++i) {
-    const ir::Value& v = g.value(ir::ValueId(i));
-    if (v.kind != ir::ValueKind::Constant) continue;
-    parameters += v.type.elements();
-    parameter_bytes += v.type.bytes();
-  }
-  std::map<std::string, int> counts;
   std::string nodes;
   const std::vector<Operator> operators = operators_of(g);
-  for (const Operator& o : operators) {
-    ++counts[o.type];
-    macs = saturating_add(macs, o.macs);
-    nodes += fmt::format("  {:<20} {:<40} {:<28} {}\n", o.type, printable(o.name, 40), o.results,
+  for (const Operator& o : operators)
+    nodes += fmt::format("  {:<20} {:<40} {:<28} {}\n", o.type, printable(o.name, 40),
+                         fmt::format("{}", fmt::join(o.results, ", ")),
                          o.macs == 0 ? "" : fmt::format("{} MACs", o.macs));
-  }
+  const Counted c = count(g, operators);
   out += fmt::format("{} ONNX nodes, {} operators, {} parameters ({} B), {} MACs\noperators:",
-                     g.sources().size(), operators.size(), parameters, parameter_bytes, macs);
-  for (const auto& [op, count] : counts) out += fmt::format(" {}:{}", op, count);
+                     g.sources().size(), operators.size(), c.parameters, c.bytes, c.macs);
+  for (const auto& [op, number] : c.operators) out += fmt::format(" {}:{}", op, number);
   return out + "\n" + nodes;
+}
+
+}  // namespace
+
+std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& diagnostics, bool json) {
+  auto model = onnx::import_file(options.model, import_options(options), diagnostics);
+  if (!model) return as_declared(options, json);
+  warn_unheeded_shapes(options, model->graph, diagnostics);
+  const std::string file = printable(options.model.filename().string(), 4096);
+  return json ? model_json(file, *model) : model_text(file, *model);
 }
 
 }  // namespace mrvlc::driver

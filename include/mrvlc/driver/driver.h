@@ -121,9 +121,11 @@ struct ProfileOptions {
 };
 Result<std::string> profile(const ProfileOptions& options);
 
-Result<std::string> explain(const std::filesystem::path& out, const std::optional<std::string>& node);
+// As text, or as JSON (docs/reports.md).
+Result<std::string> explain(const std::filesystem::path& out, const std::optional<std::string>& node,
+                            bool json = false);
 // The page of a diagnostic's code, "MRV0131" or "mrv131".
-Result<std::string> explain_code(const std::string& code);
+Result<std::string> explain_code(const std::string& code, bool json = false);
 
 struct DiffOptions {
   std::filesystem::path a, b;  // folders made by compile, the earlier first
@@ -147,8 +149,9 @@ Result<std::string> disasm(const std::filesystem::path& file);
 // The metadata alone, also of binaries that this version did not make; errors and notes on what is wrong
 // with it.
 std::optional<std::string> disasm_header(const std::filesystem::path& file, Diagnostics& diagnostics);
-// Text of `mrvlc inspect`; warnings of the importer go to `diagnostics`.
-std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& diagnostics);
+// Text of `mrvlc inspect`, or JSON; warnings of the importer go to `diagnostics`.
+std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& diagnostics,
+                                   bool json = false);
 // Of all models (*.onnx) under a folder: the operators that they have, and those that are missing.
 Result<std::string> inspect_folder(const std::filesystem::path& folder, bool json);
 enum class GraphFormat { Svg, Dot, Html };

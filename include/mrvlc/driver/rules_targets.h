@@ -27,8 +27,10 @@ std::optional<std::string> rules_coverage(const CompileOptions& options,
                                           Diagnostics& diagnostics);
 
 // Targets by name: those of the folders, of the data folders, and what is built in.
-std::string targets_list(const std::vector<std::filesystem::path>& search);
-Result<std::string> targets_show(const std::string& name, const std::vector<std::filesystem::path>& search);
+// As text, or as JSON.
+std::string targets_list(const std::vector<std::filesystem::path>& search, bool json = false);
+Result<std::string> targets_show(const std::string& name, const std::vector<std::filesystem::path>& search,
+                                 bool json = false);
 // Of a library also its rules, whose warnings are added, and its C, by the C compiler.
 Result<std::string> targets_check(const std::filesystem::path& dir,
                                   const std::vector<std::filesystem::path>& search, Diagnostics& warnings);

@@ -33,34 +33,35 @@ Json always(const CompileOptions& o) {
   constexpr const char* kOnOverflow[] = {"report", "error", "cpu"};
   constexpr const char* kProbes[] = {"within-budget", "always", "never", "within-budget"};
   return {{"target", o.targets},
-              {"tiles", o.tiles},
-              {"effort", o.effort},
-              {"wb_pin", o.pin_weights},
-              {"precision", o.precision},
-              {"precision_of", std::move(precisions)},
-              {"input_shape", shapes},
-              {"bound", bounds},
-              {"max_sequence", o.max_sequence},
-              {"batch", o.batch},
-              {"rules", rules},
-              {"default_rules", o.default_rules},
-              {"partition", o.partition_by == CompileOptions::PartitionBy::Cost ? "cost" : "greedy"},
-              {"host_model", idmap::json_text(o.host_model.filename().string())},
-              {"cpu", idmap_texts(o.cpu)},
-              {"accel", idmap_texts(o.accel)},
-              {"border", idmap_texts(o.borders)},
-              {"probe", kProbes[static_cast<size_t>(o.probe)]},
-              {"input_range", std::move(ranges)},
-              {"calibration", idmap::json_text(o.calibration.filename().string())},
-              {"accuracy_warning", o.accuracy_warning},
-              {"on_overflow", kOnOverflow[static_cast<size_t>(o.on_overflow)]},
-              {"on_device_error", {{"retries", o.on_device_error.retries}, {"cpu", o.on_device_error.cpu}}},
-              {"emit", std::set<std::string>(o.emit.begin(), o.emit.end())}};
+          {"tiles", o.tiles},
+          {"effort", o.effort},
+          {"wb_pin", o.pin_weights},
+          {"precision", o.precision},
+          {"precision_of", std::move(precisions)},
+          {"input_shape", shapes},
+          {"bound", bounds},
+          {"max_sequence", o.max_sequence},
+          {"batch", o.batch},
+          {"rules", rules},
+          {"default_rules", o.default_rules},
+          {"partition", o.partition_by == CompileOptions::PartitionBy::Cost ? "cost" : "greedy"},
+          {"host_model", idmap::json_text(o.host_model.filename().string())},
+          {"cpu", idmap_texts(o.cpu)},
+          {"accel", idmap_texts(o.accel)},
+          {"border", idmap_texts(o.borders)},
+          {"probe", kProbes[static_cast<size_t>(o.probe)]},
+          {"input_range", std::move(ranges)},
+          {"calibration", idmap::json_text(o.calibration.filename().string())},
+          {"accuracy_warning", o.accuracy_warning},
+          {"on_overflow", kOnOverflow[static_cast<size_t>(o.on_overflow)]},
+          {"on_device_error", {{"retries", o.on_device_error.retries}, {"cpu", o.on_device_error.cpu}}},
+          {"emit", std::set<std::string>(o.emit.begin(), o.emit.end())}};
 }
 
 // What has a value where it was given.
 void add_given(const CompileOptions& o, Json& out) {
-  for (const auto& [symbol, size] : o.input_dims) out["input_dim"][idmap::json_text(symbol)] = to_string(size);
+  for (const auto& [symbol, size] : o.input_dims)
+    out["input_dim"][idmap::json_text(symbol)] = to_string(size);
   for (const auto& [name, bound] : o.bound_inputs)
     out["bind"][idmap::json_text(name)] =
         idmap::json_text(bound.tensor ? std::filesystem::path(bound.text).filename().string() : bound.text);

@@ -118,18 +118,62 @@ Result<std::string> check_files(const fs::path& dir, const target::TargetText& t
 
 }  // namespace
 
-std::string targets_list(const std::vector<fs::path>& search) {
-  std::string out =
-      line("target", "description", "from") + line("host", "the CPU alone: C99, no accelerator", "built in");
+std::string targets_list(const std::vector<fs::path>& search, bool json) {
+  constexpr const char *kHost = "the CPU alone: C99, no accelerator", *kBuiltIn = "built in";
+  std::string out = line("target", "description", "from") + line("host", kHost, kBuiltIn);
+  Json list = Json::array({{{"name", "host"}, {"description", kHost}, {"from", kBuiltIn}}});
   for (const target::Package& package : target::packages(search)) {
     auto described = description_of(package.name, search);
-    out += line(package.name, described.ok() ? *described : "faulty: " + described.error().message,
-                package.file.empty() ? "built in" : printable(package.file.string(), 4096));
+    const std::string description = described.ok() ? *described : "faulty: " + described.error().message;
+    const std::string from = package.file.empty() ? kBuiltIn : printable(package.file.string(), 4096);
+    out += line(package.name, description, from);
+    list.push_back(
+        {{"name", printable(package.name)}, {"description", printable(description)}, {"from", from}});
+    if (!described.ok()) list.back()["faulty"] = true;
   }
-  return out;
+  return json ? list.dump(1) + "\n" : out;
 }
 
-Result<std::string> targets_show(const std::string& name, const std::vector<fs::path>& search) {
+namespace {
+
+Json machine_json(const target::Machine& m, const target::TargetText& text) {
+  Json fields = Json::object(), from = Json::array();
+  for (const auto& file : text.files) from.push_back(printable(file.path.string(), 4096));
+  for (const auto& p : m.provenance) {
+    fields[p.field] = {{"value", p.value}, {"source", p.source}, {"note", p.note}};
+    if (!p.pessimistic.empty()) fields[p.field]["pessimistic"] = p.pessimistic;
+  }
+  return {{"name", m.name}, {"description", m.description}, {"from", from}, {"fields", fields}};
+}
+
+// Of a package without numbers of ours: what its file says.
+Result<Json> package_json(const std::string& name, const std::vector<fs::path>& search,
+                          const target::TargetText& text) {
+  MRVLC_ASSIGN(const std::string description, description_of(name, search));
+  Json from = Json::array();
+  for (const auto& file : text.files) from.push_back(printable(file.path.string(), 4096));
+  return Json{{"name", printable(name)},
+              {"description", printable(description)},
+              {"from", from},
+              {"package", Json::parse(text.json, nullptr, false)}};
+}
+
+Result<std::string> show_json(const std::string& name, const std::vector<fs::path>& search) {
+  if (name == "host")
+    return Json({{"name", "host"}, {"description", "the CPU alone: C99, no accelerator"}}).dump(1) + "\n";
+  MRVLC_ASSIGN(const target::TargetText text, target::find_target(name, search));
+  if (target::is_library(text.json) || target::is_plugin(text.json)) {
+    MRVLC_ASSIGN(const Json package, package_json(name, search, text));
+    return package.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+  MRVLC_ASSIGN(const target::Machine m, target::read_machine(name, text));
+  return machine_json(m, text).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+Result<std::string> targets_show(const std::string& name, const std::vector<fs::path>& search, bool json) {
+  if (json) return show_json(name, search);
   if (name == "host") return std::string("host: the CPU alone: C99, no accelerator\n");
   MRVLC_ASSIGN(const target::TargetText text, target::find_target(name, search));
   if (target::is_library(text.json)) return show_library(name, text);

@@ -97,7 +97,7 @@ std::map<uint32_t, std::set<uint32_t>> computed_by_functions(const Json& map) {
   for (const Json& f : map.at("host_functions")) {
     const auto symbol = f.at("symbol").get<std::string>();
     // These call all others.
-    if (symbol.ends_with("_run") || symbol.ends_with("_run_parallel")) continue;
+    if (symbol.ends_with("_run") || symbol.ends_with("_run_parallel") || symbol.ends_with("_infer")) continue;
     std::set<uint32_t>& exprs = out[f.at("expr_id").get<uint32_t>()];
     exprs.insert(f.at("expr_id").get<uint32_t>());
     for (const Json& e : f.at("fused")) exprs.insert(e.get<uint32_t>());

@@ -20,6 +20,7 @@
 #include "run/process.h"
 #include "run/program.h"
 #include "run/remote_program.h"
+#include "run/shown_outputs.h"
 #include "run/stub_command.h"
 
 namespace mrvlc::driver {
@@ -305,7 +306,11 @@ Result<std::string> run(const RunOptions& options) {
   MRVLC_TRY(make_folder(options.output_dir));  // before the C compiler is kept busy
   InterruptGuard guard;                        // first: after an interrupt, too, the folder is removed
   MRVLC_ASSIGN(const Program program, Program::build(options, std::move(folder)));
-  return program.run(files, options.output_dir);
+  if (!options.output_dir.empty() || options.bench > 0) return program.run(files, options.output_dir);
+  MRVLC_ASSIGN(const TemporaryDir results, TemporaryDir::create());
+  MRVLC_ASSIGN(std::string said, program.run(files, results.path()));
+  MRVLC_ASSIGN(const std::string shown, shown_outputs(program.folder(), results.path()));
+  return said + shown;
 }
 
 }  // namespace mrvlc::driver

@@ -363,7 +363,7 @@ queries() {
   expect 0 "layer 0 of region 0" map out --instruction 0:17
   expect 0 "instructions region 0 main" map out --instruction 0:main:0
   expect 2 "region 0 has no instruction 0 in section init" map out --instruction 0:init:0
-  line=$(grep -n '_run(' out/digits.c | tail -1 | cut -d: -f1)
+  line=$(grep -n '^int digits_run(' out/digits.c | tail -1 | cut -d: -f1)
   expect 0 "function digits_run digits.c:" map out --line "digits.c:$line"
   expect 0 "function digits_run digits.c:" map out --line "out/digits.c:$line"
   expect 2 "Exactly 1 option" map out

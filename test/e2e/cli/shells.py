@@ -49,6 +49,21 @@ def main():
             assert option == "--help" or option.replace("-", "\\-") in page, option
     assert offered(scripts["bash"], ["compile", "model.onnx", "--max-cy"]) == {"--max-cycles"}
     assert offered(scripts["bash"], ["rules", "che"]) == {"check"}
+    for shown, words in [
+        ({"ir", "disasm", "nodes-json", "bare", "single"}, ["compile", "m.onnx", "--emit", ""]),
+        ({"single"}, ["compile", "m.onnx", "--emit", "=", "si"]),  # as bash cuts --emit=si
+        ({"linked", "c", "blob"}, ["verify", "m.onnx", "--weights", ""]),
+        ({"linked", "c", "blob"}, ["compile", "m.onnx", "--weights", "="]),
+        ({"cost"}, ["compile", "m.onnx", "--partition", "c"]),
+        ({"auto", "always", "never"}, ["inspect", "m.onnx", "--color", ""]),
+    ]:
+        assert offered(scripts["bash"], words) == shown, (words, offered(scripts["bash"], words))
+    assert {"host", "cn10ka"} <= offered(scripts["bash"], ["compile", "m.onnx", "--target", ""])
+    # Folders where one is taken; files are what bash itself completes when nothing is offered.
+    assert f"{work.name}" in {pathlib.Path(p).name for p in offered(scripts["bash"], ["compile", "m.onnx", "--data", str(work)])}
+    assert not offered(scripts["bash"], ["compile", "m.onnx", "--data", str(scripts["bash"])])
+    assert not offered(scripts["bash"], ["compile", "m.onnx", "--timing", ""])
+    assert "compadd -- linked c blob;" in others["zsh"] and " -l weights -x -a 'linked c blob' " in others["fish"]
     print(f"{len(found)} commands, {sum(len(options) for _, options in found)} options")
 
 
