@@ -112,7 +112,7 @@ using graphs::Attrs;
 using graphs::Grower;
 
 // Of operators that random models have not.
-void propose(Grower& g, const ops::OpDef& op) {
+void propose_any(Grower& g, const ops::OpDef& op) {
   static const auto growable = graphs::growable();
   if (std::ranges::find(growable, &op) != growable.end()) {
     graphs::propose(g, op);
@@ -141,7 +141,7 @@ void propose(Grower& g, const ops::OpDef& op) {
 void try_operator(const ops::OpDef& op, uint64_t seed, int64_t runs, Counts& counts) {
   graphs::Grower g(seed);
   g.dynamic = true;
-  for (int attempt = 0; attempt < 30 && node_of(g.model, op) == nullptr; ++attempt) propose(g, op);
+  for (int attempt = 0; attempt < 30 && node_of(g.model, op) == nullptr; ++attempt) propose_any(g, op);
   const graphs::Node* node = node_of(g.model, op);
   if (node == nullptr) return;
   for (graphs::Value& value : g.model.values) value.dynamic = false;
