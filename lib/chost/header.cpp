@@ -99,9 +99,13 @@ std::string load_text(const Program& program) {
       "\n/* Loads the binary of a region, {1}.region<region>.mrvl, and keeps its handle in device->models: "
       "0, or "
       "{0}_ERROR_*.\n"
-      " * Another binary is refused, here ({0}_ERROR_BINARY) as in {0}_run. The bytes need not outlive the "
-      "call. "
-      "*/\n"
+      " * Another binary is refused, here ({0}_ERROR_BINARY) as in {0}_run, and so is one whose bytes have "
+      "changed: its hash is\n"
+      " * computed, unless the stub is compiled with -DMRVL_NO_HASH. That tells accidents, it is no signature. "
+      "A binary that was\n"
+      " * loaded before is given back once the new one is there, and stays if there is an error; so "
+      "device->models is zeros in\n"
+      " * the beginning. The bytes need not outlive the call. */\n"
       "int {0}_load({0}_device* device, int region, const void* binary, size_t bytes, {0}_error* error);\n"
       "/* Gives all handles that are not null back to the device. */\n"
       "void {0}_unload({0}_device* device);\n"
@@ -227,6 +231,25 @@ std::string arena_macro(const std::string& prefix, int64_t bytes) {
                      prefix, bytes, saturating_mul(3, bytes));
 }
 
+// Machines whose addresses do not reach so far say so when they compile it.
+std::string reach_checks(const Program& program, const Interface& interface, int64_t arena_bytes) {
+  std::string text;
+  auto check = [&](std::string_view what, int64_t bytes) {
+    if (bytes <= INT32_MAX) return;
+    text += fmt::format("#if PTRDIFF_MAX < {1}\n#error \"{0} takes {1} bytes, more than this machine can address\"\n#endif\n",
+                        what, bytes);
+  };
+  check("the arena", arena_bytes);
+  check("the file of weights", static_cast<int64_t>(program.weights.blob().size()));
+  auto check_ports = [&](std::string_view kind, const std::vector<Interface::Port>& ports) {
+    for (const Interface::Port& p : ports)
+      check(fmt::format("{} {}", kind, p.field), memory_bytes(p.type));
+  };
+  check_ports("input", interface.inputs);
+  check_ports("output", interface.outputs);
+  return text;
+}
+
 std::string error_macros(const Program& program) {
   const std::string& prefix = program.options.name;
   const bool blob = program.options.weights == WeightsAs::Blob;
@@ -273,6 +296,7 @@ std::string header_text(const Program& program, const Interface& interface, int6
                                                       "region where the device fails, or "
                                                       "has no handle */\n",
                                                       p, program.options.on_device_error.cpu)));
+  out += reach_checks(program, interface, arena_bytes);
   out += error_macros(program);
   port_macros(out, p, "INPUT", interface.inputs);
   port_macros(out, p, "OUTPUT", interface.outputs);

@@ -41,13 +41,15 @@ class BodyNode {
   // Runs body `b` on views; an error in it is the node's.
   void call(size_t b, const std::vector<std::string>& in, const std::vector<std::string>& out);
 
+  // How often a body runs at most; nothing when data decide.
+  std::optional<int64_t> most_rounds() const;
+
  private:
   struct Callee {
     std::string symbol, arena, further;  // further: arguments behind the others
   };
   Status add_body(const ir::Graph& body);
   std::string arena_of(int64_t bytes, bool keeps, std::optional<int64_t> rounds);
-  std::optional<int64_t> most_rounds() const;
 
   Function& f_;
   const ir::Node& node_;

@@ -74,7 +74,7 @@ void ScannedResult::place(std::string_view index, RoundCount count) {
   for (int64_t d = 0; d < item_.rank(); ++d)
     (d < axis_ ? outer : inner) += fmt::format(" * (size_t)dim{}[{}]", k_, d);
   f.put("const size_t outer = {}, bytes = {};", outer, inner);
-  f.open("for (size_t o = 0; o < outer; ++o)");
+  f.open("for (size_t o = 0; o < outer && bytes > 0; ++o)");
   f.put(
       "memcpy((unsigned char*){0}->data + (o * (size_t){0}->dim[{1}] + (size_t)({2})) * bytes, (const "
       "unsigned char*){3}.data + o * bytes, bytes);",

@@ -213,16 +213,77 @@ static uint32_t K_number(const unsigned char* at) {
   return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
-/* The fields of the binary's metadata: identity, ports, bytes of all inputs and of all outputs. */
+#ifndef MRVL_NO_HASH
+/* SHA-256 (FIPS 180-4). */
+static uint32_t K_turned(uint32_t x, int by) {
+  return x >> by | x << (32 - by);
+}
+
+static void K_hash_block(uint32_t* h, const unsigned char* block) {
+  static const uint32_t k[64] = {0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1,
+      0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe,
+      0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa,
+      0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147,
+      0x06ca6351, 0x14292967, 0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb,
+      0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624,
+      0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a,
+      0x5b9cca4f, 0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb,
+      0xbef9a3f7, 0xc67178f2};
+  uint32_t w[64], s[8];
+  for (int t = 0; t < 16; ++t)
+    w[t] = (uint32_t)block[4 * t] << 24 | (uint32_t)block[4 * t + 1] << 16 | (uint32_t)block[4 * t + 2] << 8 |
+           (uint32_t)block[4 * t + 3];
+  for (int t = 16; t < 64; ++t)
+    w[t] = (K_turned(w[t - 2], 17) ^ K_turned(w[t - 2], 19) ^ w[t - 2] >> 10) + w[t - 7] +
+           (K_turned(w[t - 15], 7) ^ K_turned(w[t - 15], 18) ^ w[t - 15] >> 3) + w[t - 16];
+  memcpy(s, h, sizeof s);
+  for (int t = 0; t < 64; ++t) {
+    const uint32_t a = s[7] + (K_turned(s[4], 6) ^ K_turned(s[4], 11) ^ K_turned(s[4], 25)) +
+                       ((s[4] & s[5]) ^ (~s[4] & s[6])) + k[t] + w[t];
+    const uint32_t b = (K_turned(s[0], 2) ^ K_turned(s[0], 13) ^ K_turned(s[0], 22)) +
+                       ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
+    memmove(s + 1, s, 7 * sizeof *s);
+    s[4] += a;
+    s[0] = a + b;
+  }
+  for (int i = 0; i < 8; ++i) h[i] += s[i];
+}
+
+/* Whether they are bytes with this hash. */
+static int K_has_hash(const unsigned char* p, size_t bytes, const unsigned char* hash) {
+  uint32_t h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab,
+      0x5be0cd19};
+  const uint64_t bits = (uint64_t)bytes * 8;
+  unsigned char last[128] = {0};
+  size_t rest = bytes % 64, end;
+  for (size_t i = 0; i + 64 <= bytes; i += 64) K_hash_block(h, p + i);
+  memcpy(last, p + (bytes - rest), rest);
+  last[rest] = 0x80;
+  end = rest < 56 ? 64 : 128;
+  for (int i = 0; i < 8; ++i) last[end - 1 - (size_t)i] = (unsigned char)(bits >> 8 * i);
+  for (size_t i = 0; i < end; i += 64) K_hash_block(h, last + i);
+  for (int i = 0; i < 32; ++i)
+    if (hash[i] != (unsigned char)(h[i / 4] >> (24 - i % 4 * 8))) return 0;
+  return 1;
+}
+#define K_HAS_HASH(binary, bytes, from, hash) K_has_hash((binary) + (from), (bytes) - (from), hash)
+#else
+#define K_HAS_HASH(binary, bytes, from, hash) 1
+#endif
+
+/* The fields of the binary's metadata: identity, ports, bytes of all inputs and of all outputs; and, unless
+ * MRVL_NO_HASH is defined, whether the identity is that of what follows. */
 static int K_is_own(const K_region* r, const unsigned char* binary, size_t bytes) {
   if (bytes < MRVL_IDENTITY_OFFSET + sizeof r->identity ||
       memcmp(binary + MRVL_IDENTITY_OFFSET, r->identity, sizeof r->identity) != 0)
     return 0;
-  if (memcmp(binary, "MRVP", 4) == 0) return 1; /* of a plug-in: its identity is of the ports, too */
+  if (memcmp(binary, "MRVP", 4) == 0) /* of a plug-in: its identity is of the ports, too */
+    return K_HAS_HASH(binary, bytes, MRVL_IDENTITY_OFFSET + MRVL_IDENTITY_BYTES, r->identity);
   if (bytes < 8192 || memcmp(binary, "MRVL", 4) != 0 || binary[345] != r->inputs || binary[346] != r->outputs)
     return 0;
   if (r->input_bytes == 0 && r->output_bytes == 0) return 1; /* made by another compiler */
-  return K_number(binary + 348) == r->input_bytes && K_number(binary + 352) == r->output_bytes;
+  return K_number(binary + 348) == r->input_bytes && K_number(binary + 352) == r->output_bytes &&
+         K_HAS_HASH(binary, bytes, 256, r->identity);
 }
 
 int K_load(K_device* device, int region, const void* binary, size_t bytes, K_error* error) {
@@ -232,15 +293,13 @@ int K_load(K_device* device, int region, const void* binary, size_t bytes, K_err
   const mrvl_device* const d = K_device_of(device, (size_t)region);
   if (!d->load) return K_fail(error, K_ERROR_ARGUMENT, 0, 0u, "");
   const K_region* const r = &K_regions[region];
-  void** const model = &device->models[region];
-  *model = NULL;
+  void *model = NULL, *const before = device->models[region];
   if (!K_is_own(r, (const unsigned char*)binary, bytes))
     return K_fail(error, K_ERROR_BINARY, 0, r->expr_id, r->node);
-  const int device_rc = d->load(d->context, binary, bytes, model);
-  if (device_rc != 0) {
-    *model = NULL;
-    return K_fail(error, K_ERROR_DEVICE, device_rc, r->expr_id, r->node);
-  }
+  const int device_rc = d->load(d->context, binary, bytes, &model);
+  if (device_rc != 0) return K_fail(error, K_ERROR_DEVICE, device_rc, r->expr_id, r->node);
+  device->models[region] = model;
+  if (before && d->unload) d->unload(d->context, before);
   return K_fail(error, 0, 0, 0u, "");
 }
 

@@ -52,6 +52,11 @@ std::string int_operand(EmitContext& context, size_t i, int64_t k) {
   return fmt::format("(int64_t){}[{}]", context.in(i), k);
 }
 
+std::string axis_text(const std::string& axis, int64_t rank) {
+  if (is_literal(axis) || axis.starts_with("INT64_C")) return "(ptrdiff_t)" + axis;
+  return fmt::format("(ptrdiff_t)({0} < -{1} ? -{1} : {0} < {1} ? {0} : {1})", axis, rank);
+}
+
 void fail_if_any(EmitContext& context, size_t i, std::string_view condition) {
   if (!is_dynamic(context)) return;
   context.line("int bad = 0;");

@@ -88,10 +88,11 @@ void emit_index(EmitContext& context, std::string_view name, std::string_view ex
   if (check == RangeCheck::Each &&
       (values == nullptr || !values->fail_on_value(fmt::format("{0} < -{1} || {0} >= {1}", expression, dim))))
     check = RangeCheck::None;
-  context.line(fmt::format("ptrdiff_t {} = (ptrdiff_t){};", name, expression));
+  context.line(check != RangeCheck::None
+                   ? fmt::format("ptrdiff_t {} = (ptrdiff_t){};", name, expression)
+                   : fmt::format("ptrdiff_t {0} = (ptrdiff_t)({1} < -{2} ? -{2} : {1} < {2} ? {1} : {3});", name,
+                                 expression, dim, plus(dim, -1)));
   context.line(fmt::format("if ({0} < 0) {0} += {1};", name, dim));
-  if (check != RangeCheck::None) return;
-  context.line(fmt::format("{0} = {0} < 0 ? 0 : {0} < {1} ? {0} : {2};", name, dim, plus(dim, -1)));
 }
 
 Result<AlongAxis> along_axis(const InferContext& context) {

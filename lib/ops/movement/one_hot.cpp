@@ -56,7 +56,8 @@ Result<std::string> depth_text(EmitContext& context) {
   context.fail_if(fmt::format("{}(double){} > {}.0",
                               may_be_negative ? fmt::format("!({} >= 0) || ", depth) : std::string(), depth,
                               kMaxElements));
-  return named_size(context, "depth", depth);
+  context.line(fmt::format("const int64_t classes = (int64_t){};", depth));
+  return std::string("classes");
 }
 
 Status emit_one_hot(EmitContext& context) {
@@ -68,6 +69,7 @@ Status emit_one_hot(EmitContext& context) {
   dims.insert(dims.begin() + axis, depth);
   context.set_dims(0, dims);
   if (context.out_type(0).elements() == 0) return {};
+  depth = named_size(context, "depth", depth);
   const std::string y = context.out(0), values = context.in(2),
                     inner = named_size(context, "inner", product_text(x, at(axis), x.size()));
   const std::string wide = is_float(context.in_type(0).elem) ? "double" : "int64_t";

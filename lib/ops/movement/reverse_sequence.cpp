@@ -64,9 +64,12 @@ Status emit_reverse(EmitContext& context) {
   context.open(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i)", size_product(x, 0, 2)));
   context.line(fmt::format("const ptrdiff_t p = i / {0}, q = i % {0};", x[1]));
   std::string b = first ? "q" : "p", t = first ? "p" : "q";
-  context.line(fmt::format("{}ptrdiff_t length = (ptrdiff_t){}[{}];",
-                           check == RangeCheck::Before ? "const " : "", context.in(1), b));
-  if (check == RangeCheck::None) context.line(fmt::format("length = length < {0} ? length : {0};", time));
+  const std::string given = fmt::format("{}[{}]", context.in(1), b);
+  // Before it is made a ptrdiff_t, which may have fewer bits.
+  context.line(fmt::format("const ptrdiff_t length = (ptrdiff_t){};",
+                           check == RangeCheck::Before
+                               ? given
+                               : fmt::format("({0} < 0 ? 0 : {0} < {1} ? {0} : {1})", given, time)));
   context.line(fmt::format("const ptrdiff_t from = {0} < length ? length - 1 - {0} : {0};", t));
   std::string place = first ? fmt::format("from * {} + q", x[1]) : fmt::format("p * {} + from", x[1]);
   context.line(fmt::format("memcpy({0} + i * inner, {1} + ({2}) * inner, (size_t)inner * sizeof *{0});",

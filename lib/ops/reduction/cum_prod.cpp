@@ -66,7 +66,7 @@ Status emit_cum_prod(EmitContext& context) {
   Texts dims = in_sizes(context, 0);
   context.line(
       fmt::format("const ptrdiff_t dim[{}] = {}, n = {};", dims.size(), list_text(dims), size_product(dims)));
-  context.line(fmt::format("ptrdiff_t axis = (ptrdiff_t){}, inner = 1;", given));
+  context.line(fmt::format("ptrdiff_t axis = {}, inner = 1;", axis_text(given, rank)));
   context.line(fmt::format("if (axis < 0) axis += {};", dims.size()));
   context.line(fmt::format("axis = axis < 0 ? 0 : axis < {0} ? axis : {0};", dims.size() - 1));
   context.line(fmt::format("for (ptrdiff_t d = axis + 1; d < {}; ++d) inner *= dim[d];", dims.size()));

@@ -92,9 +92,12 @@ Result<AxisText> axis_operand(EmitContext& context) {
 // Line j from line j - 1, so that the loop over the inner dimensions vectorises.
 Status emit_cum_sum(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
-  context.set_dims(0, in_dims(context, 0));
-  if (context.out_type(0).elements() == 0) return {};
+  if (context.out_type(0).elements() == 0) {
+    context.set_dims(0, in_dims(context, 0));
+    return {};
+  }
   MRVLC_ASSIGN(AxisText s, axis_operand(context));
+  context.set_dims(0, in_dims(context, 0));
   const ElementType elem = context.in_type(0).elem;
   const bool exclusive = context.node().int_attr("exclusive") != 0,
              reverse = context.node().int_attr("reverse") != 0;
@@ -152,16 +155,16 @@ Status eval_trilu(const EvalContext& context) {
   return {};
 }
 
-// What a row's number is moved by to be the first column behind the lower part.
-Result<std::string> split_text(EmitContext& context) {
+// What a row's number is moved by to be the first column behind the lower part. Beyond the matrix all are
+// alike, and a ptrdiff_t may have fewer bits.
+Result<std::string> split_text(EmitContext& context, const std::string& rows, const std::string& cols) {
   const int64_t added = context.node().int_attr("upper") != 0 ? 0 : 1;
   if (!context.has(1) || context.constant(1) != nullptr) {
     MRVLC_ASSIGN(int64_t k, diagonal(emit_view(context)));
     return signed_text(k + added);
   }
-  const std::string most = fmt::format("INT64_C({})", kMaxElements);
   context.line(fmt::format("int64_t k = {}[0];", context.in(1)));
-  context.line(fmt::format("k = k < -{0} ? -{0} : k > {0} ? {0} : k;", most));
+  context.line(fmt::format("k = k < -{0} ? -{0} : k > {1} ? {1} : k;", rows, cols));
   return fmt::format("(ptrdiff_t)k + {}", added);
 }
 
@@ -170,7 +173,7 @@ Status emit_trilu(EmitContext& context) {
   if (context.out_type(0).elements() == 0) return {};
   const AxisText view(context, 0, context.in_type(0).rank() - 2);
   const std::string &rows = view.n, &cols = view.inner;
-  MRVLC_ASSIGN(std::string moved, split_text(context));
+  MRVLC_ASSIGN(std::string moved, split_text(context, rows, cols));
   const bool upper = context.node().int_attr("upper") != 0;
   std::string x = context.in(0), y = context.out(0);
   open_loop(context, "n", view.outer);

@@ -183,7 +183,8 @@ void emit_sizes(EmitContext& context, int64_t axis) {
   size_t lines = x.size() - 1;
   context.line(
       fmt::format("const ptrdiff_t dims[{}] = {};", lines, list_text(Texts(x.begin(), x.end() - 1))));
-  context.line(fmt::format("ptrdiff_t axis = (ptrdiff_t){}, outer = 1, inner = 1;", int_operand(context, 2)));
+  context.line(fmt::format("ptrdiff_t axis = {}, outer = 1, inner = 1;",
+                           axis_text(int_operand(context, 2), static_cast<int64_t>(x.size()))));
   context.line(fmt::format("if (axis < 0) axis += {};", x.size()));
   context.line(fmt::format("axis = axis < 0 ? 0 : axis < {0} ? axis : {0};", lines - 1));
   context.line("for (ptrdiff_t d = 0; d < axis; ++d) outer *= dims[d];");
@@ -259,7 +260,8 @@ Status emit_dft(EmitContext& context) {
   }
   emit_sizes(context, axis);
   if (context.has(1))
-    context.fail_if(fmt::format("{0} < 1 || {0} > {1}", int_operand(context, 1), kMaxExtent / 2));
+    context.fail_if(fmt::format("{0} < 1 || {0} > {1} || {0} > PTRDIFF_MAX / 2", int_operand(context, 1),
+                                kMaxExtent / 2));
   context.line(fmt::format("const ptrdiff_t n = {};", length_text(context, form)));
   context.fail_if("n < 1");
   context.line(

@@ -2,6 +2,7 @@
 // out of range are errors (see index_util.h).
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "common/dims.h"
 #include "common/index_util.h"
@@ -91,6 +92,20 @@ struct RoiAxis {
               : wanted > 0  ? static_cast<int64_t>(std::min<R>(wanted, kMaxSamples))
                             : 0;
   }
+  // The samples that can lie in the map; their places grow with their numbers. What lies beside it is 0.
+  std::pair<int64_t, int64_t> inside(int64_t b, int64_t size) const {
+    if (!(bin > 0)) return {0, samples};
+    auto count = [&](auto&& holds) {
+      int64_t low = 0;
+      for (int64_t n = samples; n > 0;) {
+        const int64_t half = n / 2;
+        n = holds(sample(b, low + half)) ? (low += half + 1, n - half - 1) : half;
+      }
+      return low;
+    };
+    const int64_t first = count([](R place) { return place < -1; });
+    return {first, std::max(first, count([&](R place) { return place <= static_cast<R>(size); }))};
+  }
   R sample(int64_t b, int64_t i) const {
     return start + static_cast<R>(b) * bin + (static_cast<R>(i) + R(0.5)) * bin / static_cast<R>(samples);
   }
@@ -116,9 +131,12 @@ double roi_bin(const RoiParams& p, const Tensor& x, int64_t plane, const RoiAxis
                int64_t row, int64_t col) {
   int64_t h = x.shape()[2], w = x.shape()[3];
   double sum = 0, most = -INFINITY;
-  for (int64_t i = 0; i < ay.samples; ++i) {
+  const auto [first_y, past_y] = ay.inside(row, h);
+  const auto [first_x, past_x] = ax.inside(col, w);
+  if (past_y - first_y < ay.samples || past_x - first_x < ax.samples) most = 0;
+  for (int64_t i = first_y; i < past_y; ++i) {
     Neighbours y(static_cast<double>(ay.sample(row, i)), h);
-    for (int64_t j = 0; j < ax.samples; ++j) {
+    for (int64_t j = first_x; j < past_x; ++j) {
       Neighbours c(static_cast<double>(ax.sample(col, j)), w);
       auto term = [&](int64_t r, int64_t k, double weight) {
         double v = weight == 0 ? 0 : weight * x.as_double((plane * h + r) * w + k);
@@ -181,6 +199,26 @@ void emit_axis(EmitContext& context, const RoiParams& p, std::string_view a, int
       kMaxSamples));
 }
 
+// Leaves from and to: the samples of bin b{a} that can lie in the map, and one more on either side. Their places
+// grow with their numbers, so that a region of any size takes no longer than one of the map's.
+void emit_inside(EmitContext& context, std::string_view a, const std::string& size, ElementType elem) {
+  std::string_view type = c_type(elem), f = elem == E::F32 ? "f" : "";
+  context.line(fmt::format("ptrdiff_t from{0} = 0, to{0} = samples{0};", a));
+  context.open(fmt::format("for (ptrdiff_t n = samples{} > 2 ? samples{} : 0; n > 0;)", a, a));
+  context.line(fmt::format("const ptrdiff_t half = n / 2, i = from{} + half;", a));
+  const std::string place = fmt::format(
+      "start{1} + ({0})b{1} * bin{1} + (({0})i + 0.5{2}) * bin{1} / ({0})samples{1}", type, a, f);
+  context.line(fmt::format("if ({0} < -1) from{1} = i + 1, n -= half + 1; else n = half;", place, a));
+  context.close();
+  context.open(fmt::format("for (ptrdiff_t low = from{0}, n = samples{0} > 2 ? to{0} - low : 0; n > 0;)", a));
+  context.line("const ptrdiff_t half = n / 2, i = low + half;");
+  context.line(fmt::format("if ({0} <= ({1}){2}) low = i + 1, n -= half + 1; else n = half;", place, type, size));
+  context.line(fmt::format("to{} = low;", a));
+  context.close();
+  context.line(fmt::format("if (from{0} > 0) --from{0};", a));
+  context.line(fmt::format("if (to{0} < samples{0}) ++to{0};", a));
+}
+
 // Leaves low and high, and weights, of sample i{a} of bin b{a}.
 void emit_neighbours(EmitContext& context, std::string_view a, const std::string& size, ElementType elem) {
   std::string_view type = c_type(elem), f = elem == E::F32 ? "f" : "";
@@ -211,7 +249,10 @@ void emit_sample(EmitContext& context, const RoiParams& p, const std::string& w,
   context.open("for (ptrdiff_t k = 0; k < 4; ++k)");
   context.line(
       fmt::format("const {} t = v[k] > 0 || v[k] < 0 ? v[k] * x[c * plane + at[k]] : 0;", c_type(elem)));
-  context.line(p.max ? "if ((iy == 0 && ix == 0 && k == 0) || t > y[c * bins] || isnan(t)) y[c * bins] = t;"
+  // Those that are left out beside the map are 0, as y is.
+  const std::string_view first = p.samples > 0 ? "iy == 0 && ix == 0 && k == 0"
+                                               : "!cut && iy == 0 && ix == 0 && k == 0";
+  context.line(p.max ? fmt::format("if (({}) || t > y[c * bins] || isnan(t)) y[c * bins] = t;", first)
                      : "y[c * bins] += t;");
   context.close();
   context.close();
@@ -235,10 +276,14 @@ Status emit_roi_align(EmitContext& context) {
                            size_product(x, 2, 4), p.height * p.width));
   context.open(fmt::format("for (ptrdiff_t r = 0; r < {}; ++r)", dim_text(context.in_dim(1, 0))));
   context.line(fmt::format("const {}* g = {} + r * 4;", type, context.in(1)));
-  context.line(fmt::format("ptrdiff_t batch = (ptrdiff_t){}[r];", context.in(2)));
+  // Before it is made a ptrdiff_t, which may have fewer bits.
+  const std::string which = fmt::format("{}[r]", context.in(2));
+  context.line(fmt::format(
+      "ptrdiff_t batch = (ptrdiff_t){};",
+      check != RangeCheck::None
+          ? which
+          : fmt::format("({0} < -{1} ? -{1} : {0} < {1} ? {0} : {1} - 1)", which, x[0])));
   context.line(fmt::format("if (batch < 0) batch += {};", x[0]));
-  if (check == RangeCheck::None)
-    context.line(fmt::format("batch = batch < 0 ? 0 : batch < {0} ? batch : {0} - 1;", x[0]));
   context.line(fmt::format("const {}* x = {} + batch * channels * plane;", type, context.in(0)));
   emit_axis(context, p, "x", 0, p.width, elem);
   emit_axis(context, p, "y", 1, p.height, elem);
@@ -247,8 +292,14 @@ Status emit_roi_align(EmitContext& context) {
   context.line(
       fmt::format("{}* y = {} + r * channels * bins + by * {} + bx;", type, context.out(0), p.width));
   context.line("for (ptrdiff_t c = 0; c < channels; ++c) y[c * bins] = 0;");
+  if (p.samples == 0) {
+    for (std::string_view a : {"y", "x"}) emit_inside(context, a, x[a == "y" ? 2 : 3], elem);
+    if (p.max) context.line("const int cut = fromy + fromx > 0 || toy < samplesy || tox < samplesx;");
+  }
   for (std::string_view a : {"y", "x"}) {
-    context.open(fmt::format("for (ptrdiff_t i{0} = 0; i{0} < samples{0}; ++i{0})", a));
+    context.open(p.samples > 0
+                     ? fmt::format("for (ptrdiff_t i{0} = 0; i{0} < samples{0}; ++i{0})", a)
+                     : fmt::format("for (ptrdiff_t i{0} = from{0}; i{0} < to{0}; ++i{0})", a));
     emit_neighbours(context, a, x[a == "y" ? 2 : 3], elem);
   }
   emit_sample(context, p, x[3], elem);
