@@ -99,7 +99,7 @@ void try_program(const Program& p, const chost::HostCode& code, const std::strin
   counts.empty += empty;
   counts.refused += refused;
   counts.slowest = std::max(counts.slowest, slowest);
-  if (variable("MRVLC_TEST_VERBOSE", "") != "") std::cout << what << ": " << printed;
+  if (variable("MRVLC_TEST_VERBOSE", "") != "") std::cout << what << ": " << printed << std::flush;
 }
 
 const graphs::Node* node_of(const graphs::Model& model, const ops::OpDef& op) {
