@@ -29,7 +29,7 @@ static int refuses(NAME_device* device, int region, void* arena, const unsigned 
   NAME_error error;
   void *right = device->models[region], *other = NULL;
   int rc = NAME_load(device, region, binary, bytes, &error);
-  if (rc != NAME_ERROR_BINARY || error.code != rc || device->models[region]) return fail("was loaded", file);
+  if (rc != NAME_ERROR_BINARY || error.code != rc || device->models[region] != right) return fail("was loaded", file);
   if (simulator->load(simulator->context, binary, bytes, &other) != 0)
     return fail("is no valid binary", file);
   device->models[region] = other;
@@ -38,6 +38,40 @@ static int refuses(NAME_device* device, int region, void* arena, const unsigned 
   device->models[region] = right;
   if (rc != NAME_ERROR_BINARY || error.code != rc) return fail("was taken by NAME_run", file);
   return runs == 0 ? 0 : fail("was run", file);
+}
+
+static int unloads;
+
+static void counted_unload(void* context, void* model) {
+  ++unloads;
+  simulator->unload(context, model);
+}
+
+static int no_load(void* context, const void* binary, size_t bytes, void** model) {
+  (void)context, (void)binary, (void)bytes;
+  *model = NULL;
+  return 7;
+}
+
+/* A changed byte is noticed; what is loaded stays when the next one is refused, and is given back once that is
+ * there. */
+static int reloads(NAME_device* device, mrvl_device* table, int region, unsigned char* own, size_t bytes,
+                   const char* file) {
+  NAME_error error;
+  void* const before = device->models[region];
+  own[bytes - 5] ^= 1;
+  if (NAME_load(device, region, own, bytes, &error) != NAME_ERROR_BINARY) return fail("was loaded damaged", file);
+  own[bytes - 5] ^= 1;
+  table->load = no_load;
+  if (NAME_load(device, region, own, bytes, &error) != NAME_ERROR_DEVICE || error.device_code != 7)
+    return fail("was loaded though the driver refused", file);
+  table->load = simulator->load;
+  if (device->models[region] != before) return fail("was lost", file);
+  unloads = 0;
+  table->unload = counted_unload;
+  if (NAME_load(device, region, own, bytes, &error) != 0) return fail("was not loaded again", file);
+  table->unload = simulator->unload;
+  return unloads == 1 ? 0 : fail("the one before was not given back", file);
 }
 
 /* What a device is asked that cannot tell which binary it has, or whose buffers are not those of the binary.
@@ -83,6 +117,7 @@ int main(int argc, char** argv) {
     unsigned char* own = slurp(file, &bytes);
     if (NAME_load(&device, r, own, bytes - 1, &error) == 0) return fail("was loaded cut short", file);
     if (NAME_load(&device, r, own, bytes, &error) != 0) return fail("was not loaded", file);
+    if (reloads(&device, &counted, r, own, bytes, file) != 0) return 1;
     free(own);
   }
   for (int i = 2; i < argc; ++i) {
