@@ -118,7 +118,7 @@ class MapWriter {
     for (const ir::Described& d : c_.graph.metadata->parts) {
       out_.object();
       text("of", d.of);
-      properties("properties", d.properties);
+      properties("entries", d.properties);
       out_.end();
     }
   }

@@ -58,6 +58,8 @@ void Builder::add_nodes(Scope& scope, google::protobuf::RepeatedPtrField<pb::Nod
     const auto& node = nodes[static_cast<int>(i)];
     return at_node(std::move(diag), node.name().empty() ? source_of(i) : node.name(), node.op_type());
   };
+  std::optional<ir::SourceId> around;
+  if (!scope.callers.empty()) around = scope.callers.back();
   NodeOrder order = order_nodes(nodes, names, sink_);
   if (!order.was_sorted && !std::exchange(told_unsorted_, true)) sink_.add(make_diag<DiagCode::MRV0113>());
   for (uint32_t i : order.nodes) {
@@ -71,7 +73,7 @@ void Builder::add_nodes(Scope& scope, google::protobuf::RepeatedPtrField<pb::Nod
     // The main graph's sources were added up front, in the order of the file.
     ir::SourceId source = scope.is_main() ? ir::SourceId(i) : ir::SourceId();
     if (!scope.is_main())
-      source = scope.stands_for ? *scope.stands_for : add_source(scope.id, node, i, scope.callers.back());
+      source = scope.stands_for ? *scope.stands_for : add_source(scope.id, node, i, around);
     add_node({scope, node, source});
     // What reads the results of a node that was refused is no mistake of its own, also in a body.
     if (sink_.has_errors())

@@ -63,7 +63,7 @@ def check_map():
     assert [s["location"]["module"] for s in idmap["sources"] if s["id"].endswith("then_branch/0")] == ["gate"]
     function = [s for s in idmap["sources"] if ":Scaled/" in s["id"]]  # it says nothing of its own: where it is called
     assert function and all("metadata" not in s and s["location"]["module"] == "scale" for s in function)
-    assert {m["of"]: m["properties"] for m in idmap["metadata"]} == {
+    assert {m["of"]: m["entries"] for m in idmap["metadata"]} == {
         "model": {"author": "someone"}, "graph": {"pkg.torch.export.ExportedProgram.graph_signature": "inputs: x\noutputs: y"},
         "function pkg.net.Scaled": {"pkg.torch.onnx.note": "of a function"}}
     origin = "/home/someone/net.py:11 in layer1.conv (Conv2d)"

@@ -20,6 +20,15 @@ TEST_CASE("identifiers are safe and distinct") {
   CHECK(names.make("\xe2\x80\xae") == "v___");
 }
 
+TEST_CASE("text in a comment neither ends nor opens one") {
+  CHECK(comment_text("net.py:12 in layer1 (Conv2d)") == "net.py:12 in layer1 (Conv2d)");
+  CHECK(comment_text("*/ /* */") == "* / / * * /");
+  CHECK(comment_text("/*/*/") == "/ * / * /");
+  CHECK(comment_text("?\?/\n") == "? ?/\\x0a");
+  CHECK(comment_text("\xe2\x80\xae") == "\\xe2\\x80\\xae");
+  CHECK(comment_text(std::string(1000, 'a') + "b") == "..." + std::string(199, 'a') + "b");
+}
+
 TEST_CASE("string literals hold any bytes") {
   CHECK(c_string("conv_1") == "\"conv_1\"");
   CHECK(c_string("a\"b\\c\n*/?\?/") == "\"a\\042b\\134c\\012*/\\077\\077/\"");
