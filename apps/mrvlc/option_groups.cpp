@@ -31,8 +31,8 @@ const std::vector<OptionGroup>& groups() {
         "--text-bytes", "--unchecked-indices"}},
       {"Faults at run time", {"--on-overflow", "--on-device-error"}},
       {"Gates: exit code 5 unless",
-       {"--fail-on-fallback", "--fail-on-accuracy", "--max-cycles", "--max-ms", "--max-arena", "--max-weights",
-        "--min-mac-share", "--max-error", "--baseline", "--tolerance"}},
+       {"--fail-on-fallback", "--fail-on-accuracy", "--max-cycles", "--max-ms", "--max-arena",
+        "--max-weights", "--min-mac-share", "--max-error", "--baseline", "--tolerance"}},
       {"Builds and debugging",
        {"-j", "--MD", "--MF", "--MT", "--MQ", "--MP", "--timing", "--dump-ir", "--dump-stage"}},
   };

@@ -44,6 +44,13 @@ std::string character(char c) {
   return {c};
 }
 
+// In what becomes text by with_prefix() a K_ of the model must not become the prefix.
+bool ends_in_a_k(std::string_view literal) {
+  if (literal.back() != 'K') return false;
+  const char before = literal[literal.size() - 2];  // at least the quote
+  return !is_letter(before) && !is_digit(before) && before != '_';
+}
+
 constexpr std::string_view kNull = "\342\220\200";  // U+2400, symbol for null
 
 std::string without_null(std::string_view text) {
@@ -62,8 +69,7 @@ std::string without_null(std::string_view text) {
 
 std::string c_string(std::string_view text) {
   std::string out = "\"";
-  // In what becomes text by with_prefix() a K_ of the model must not become the prefix.
-  for (char c : without_null(text)) out += c == '_' && out.back() == 'K' ? "\\137" : character(c);
+  for (char c : without_null(text)) out += c == '_' && ends_in_a_k(out) ? "\\137" : character(c);
   return out + "\"";
 }
 

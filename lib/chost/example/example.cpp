@@ -328,8 +328,7 @@ std::string makefile_text(const Program& program) {
       program.options.threads > 1 ? " -pthread" : "", weights, weights_read,
       program.options.bare ? bare_rule(stem, weights, weights_read, sources, linked, single) : "",
       program.options.bare ? " " + program.options.name + "_bare" : "",
-      device ? " on the simulator, which is where mrvlc is installed or built" : "", single ? "../" : "",
-      single ? " -I.." : "");
+      device ? " on the simulator, which is where mrvlc is installed or built" : "", single ? "../" : "");
 }
 
 }  // namespace mrvlc::chost

@@ -33,8 +33,8 @@ Result<std::string> shown_outputs(const OutputFolder& folder, const std::filesys
                  read_value(results / (port.file + (json ? ".json" : ".npy")), port.type.wrapper));
     value = as_declared(std::move(value), port.type);
     const bool plain = !json && value.type().wrapper == Wrapper::None;
-    std::string shown = plain && value.elements() > kMostShown ? of_many(value)
-                                                               : to_value_json(value, port.type);
+    std::string shown =
+        plain && value.elements() > kMostShown ? of_many(value) : to_value_json(value, port.type);
     shown.erase(std::remove(shown.begin(), shown.end(), '\n'), shown.end());
     text += fmt::format("{}: {}\n", port.name, shown);
   }

@@ -187,7 +187,7 @@ TEST_CASE("values cross the border in the device's layout, and stay in it betwee
   // needs none in.
   size_t in = 0, out = 0;
   for (const auto& f : code->functions) {
-    in += f.symbol.find("_in") != std::string::npos;
+    in += f.symbol.find("_in") != std::string::npos && f.symbol != "net_infer";
     out += f.symbol.find("_out") != std::string::npos;
   }
   CHECK(in == 1);
