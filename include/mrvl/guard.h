@@ -12,9 +12,9 @@
 #ifndef MRVL_GUARD_FAILED
 #include <stdio.h>
 #include <stdlib.h>
-#define MRVL_GUARD_FAILED(node, offset)                                                                      \
-  (fprintf(stderr, "the arena was written between its buffers, at byte %lu, by '%s'\n",                      \
-           (unsigned long)(offset), node),                                                                   \
+#define MRVL_GUARD_FAILED(node, offset)                                                 \
+  (fprintf(stderr, "the arena was written between its buffers, at byte %lu, by '%s'\n", \
+           (unsigned long)(offset), node),                                              \
    abort())
 #endif
 
@@ -33,8 +33,8 @@
 #define MRVL_OPEN(view, offset, bytes) ((void)MRVL_AT(a, offset, bytes), (view))
 #define MRVL_ARENA_SIZE(bytes) (3 * (bytes))
 /* At the beginning of a function that has an arena, and around each operator. */
-#define MRVL_GUARD_ARENA(a, bytes)                                                                           \
-  mrvl_guard guard MRVL_GUARD_AT_END = {NULL, 0, 0, {0}, {0}};                                               \
+#define MRVL_GUARD_ARENA(a, bytes)                             \
+  mrvl_guard guard MRVL_GUARD_AT_END = {NULL, 0, 0, {0}, {0}}; \
   mrvl_guard_begin(&guard, a, (size_t)3 * (size_t)(bytes))
 #define MRVL_GUARD_STEP(node, done) mrvl_guard_step(&guard, node, done);
 

@@ -168,8 +168,8 @@ void fold_epilogue(Function& f, int64_t channels, Epilogue& epilogue);
 // Emits the rest as a function of its own, and the local variable `e` of type K_epilogue.
 void declare_epilogue(Function& f, const Epilogue& epilogue);
 
-// The function that takes the dimensions of a value from elsewhere, and a call of it, without prefix; not 0 when
-// its type does not admit them.
+// The function that takes the dimensions of a value from elsewhere, and a call of it, without prefix; not 0
+// when its type does not admit them.
 inline Piece set_dims_piece(const TensorType& type) {
   if (type.wrapper == Wrapper::None) return Piece::set_dims;
   return type.wrapper == Wrapper::Optional ? Piece::set_optional : Piece::set_sequence;

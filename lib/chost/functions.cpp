@@ -47,8 +47,7 @@ class Emitter {
     const ir::ExprId first = program_.expr(groups_.front().nodes.front());
     for (ir::ValueId in : program_.graph.inputs()) {
       const TensorType& type = program_.graph.value(in).type;
-      if (!type.is_static())
-        program_.library.require(set_dims_piece(type), first);
+      if (!type.is_static()) program_.library.require(set_dims_piece(type), first);
     }
   }
 

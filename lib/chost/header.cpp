@@ -101,7 +101,8 @@ std::string load_text(const Program& program) {
       "{0}_ERROR_*.\n"
       " * Another binary is refused, here ({0}_ERROR_BINARY) as in {0}_run, and so is one whose bytes have "
       "changed: its hash is\n"
-      " * computed, unless the stub is compiled with -DMRVL_NO_HASH. That tells accidents, it is no signature. "
+      " * computed, unless the stub is compiled with -DMRVL_NO_HASH. That tells accidents, it is no "
+      "signature. "
       "A binary that was\n"
       " * loaded before is given back once the new one is there, and stays if there is an error; so "
       "device->models is zeros in\n"
@@ -227,8 +228,9 @@ std::string threads_text(const Program& program) {
 // Of an arena with gaps, too: mrvl/guard.h.
 std::string arena_macro(const std::string& prefix, int64_t bytes) {
   if (bytes == 0) return fmt::format("#define {}_ARENA_BYTES 0\n", prefix);
-  return fmt::format("#ifndef MRVL_GUARD\n#define {0}_ARENA_BYTES {1}\n#else\n#define {0}_ARENA_BYTES {2}\n#endif\n",
-                     prefix, bytes, saturating_mul(3, bytes));
+  return fmt::format(
+      "#ifndef MRVL_GUARD\n#define {0}_ARENA_BYTES {1}\n#else\n#define {0}_ARENA_BYTES {2}\n#endif\n", prefix,
+      bytes, saturating_mul(3, bytes));
 }
 
 // Machines whose addresses do not reach so far say so when they compile it.
@@ -236,14 +238,14 @@ std::string reach_checks(const Program& program, const Interface& interface, int
   std::string text;
   auto check = [&](std::string_view what, int64_t bytes) {
     if (bytes <= INT32_MAX) return;
-    text += fmt::format("#if PTRDIFF_MAX < {1}\n#error \"{0} takes {1} bytes, more than this machine can address\"\n#endif\n",
-                        what, bytes);
+    text += fmt::format(
+        "#if PTRDIFF_MAX < {1}\n#error \"{0} takes {1} bytes, more than this machine can address\"\n#endif\n",
+        what, bytes);
   };
   check("the arena", arena_bytes);
   check("the file of weights", static_cast<int64_t>(program.weights.blob().size()));
   auto check_ports = [&](std::string_view kind, const std::vector<Interface::Port>& ports) {
-    for (const Interface::Port& p : ports)
-      check(fmt::format("{} {}", kind, p.field), memory_bytes(p.type));
+    for (const Interface::Port& p : ports) check(fmt::format("{} {}", kind, p.field), memory_bytes(p.type));
   };
   check_ports("input", interface.inputs);
   check_ports("output", interface.outputs);

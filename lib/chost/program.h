@@ -31,10 +31,10 @@ struct Buffer {
   enum class Kind : uint8_t { Arena, Input, Output, Weights, Strings };
   Kind kind = Kind::Arena;
   int64_t bytes = 0;
-  uint32_t index = 0;  // Input, Output, Strings: which; Arena: buffer, once planned
-  int64_t offset = 0;  // from the parent, or in the weights
-  BufferId parent;     // part of another buffer
-  bool kept = false;   // Arena: it is needed until the end of the run, and after it
+  uint32_t index = 0;     // Input, Output, Strings: which; Arena: buffer, once planned
+  int64_t offset = 0;     // from the parent, or in the weights
+  BufferId parent;        // part of another buffer
+  bool kept = false;      // Arena: it is needed until the end of the run, and after it
   bool is_arena = false;  // Arena: it is that of another function
 };
 

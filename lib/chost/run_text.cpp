@@ -80,10 +80,10 @@ std::string RunText::address(BufferId id) const {
     case Buffer::Kind::Strings:
       return fmt::format("(const void*){}_strings{}", prefix_, s.index);
     default:
-      return fmt::format("(void*){}", plus_offset(
-          fmt::format("MRVL_{}AT(a, {}, {})", s.is_arena ? "ARENA_" : "", arena_.offsets.at(root),
-                      std::max<int64_t>(s.bytes, 1)),
-          offset));
+      return fmt::format("(void*){}",
+                         plus_offset(fmt::format("MRVL_{}AT(a, {}, {})", s.is_arena ? "ARENA_" : "",
+                                                 arena_.offsets.at(root), std::max<int64_t>(s.bytes, 1)),
+                                     offset));
   }
 }
 

@@ -56,9 +56,10 @@ CSource source_text(const Program& program, const Interface& interface, const Ar
   out.add(program.module.strings);
   out.add("\n/* Names of the model's nodes, for the hook and for errors. */\n" + program.module.names +
           run.names() + "\n");
-  out.add(with_prefix("#define K_HOOK(id, done) MRVL_GUARD_STEP(K_n##id, done) if (hook) hook(user, id##u, K_n##id, "
-                      "done)\n\n",
-                      prefix));
+  out.add(with_prefix(
+      "#define K_HOOK(id, done) MRVL_GUARD_STEP(K_n##id, done) if (hook) hook(user, id##u, K_n##id, "
+      "done)\n\n",
+      prefix));
   out.add(fail_function(prefix));
   if (run.takes_weights()) out.add(instantiate(Piece::weights, prefix, {}));
   run.note_regions();

@@ -251,8 +251,8 @@ static void K_hash_block(uint32_t* h, const unsigned char* block) {
 
 /* Whether they are bytes with this hash. */
 static int K_has_hash(const unsigned char* p, size_t bytes, const unsigned char* hash) {
-  uint32_t h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab,
-      0x5be0cd19};
+  uint32_t h[8] = {
+      0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   const uint64_t bits = (uint64_t)bytes * 8;
   unsigned char last[128] = {0};
   size_t rest = bytes % 64, end;

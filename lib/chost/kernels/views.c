@@ -37,8 +37,8 @@ static int K_set_optional(
 }
 
 //@ piece set_sequence: set_dims
-/* The same of a sequence of up to `length` tensors of a rank, -1: any; an optional one, which is empty when it
- * holds nothing. */
+/* The same of a sequence of up to `length` tensors of a rank, -1: any; an optional one, which is empty when
+ * it holds nothing. */
 static int K_set_sequence(K_view* y, const int64_t* dim, int64_t length, int optional, int rank,
     const int64_t* bound, unsigned dynamic, int64_t capacity) {
   const int64_t any[7] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
@@ -51,7 +51,8 @@ static int K_set_sequence(K_view* y, const int64_t* dim, int64_t length, int opt
   y->dim[7] = dim[7];
   for (int64_t i = 0; i < dim[0]; ++i, row += 8) {
     if (row[7] < 0 || row[7] > 7 || (rank >= 0 && row[7] != rank)) return 1;
-    if (K_set_dims(&x, (int)row[7], row, rank < 0 ? any : bound, rank < 0 ? ~0u : dynamic, capacity)) return 1;
+    if (K_set_dims(&x, (int)row[7], row, rank < 0 ? any : bound, rank < 0 ? ~0u : dynamic, capacity))
+      return 1;
   }
   return 0;
 }

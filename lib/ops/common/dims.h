@@ -17,7 +17,8 @@ inline std::string size_product(const Texts& factors) {
 }
 // Element k of an integer operand, as int64_t: a literal when it is known.
 std::string int_operand(EmitContext& context, size_t i, int64_t k = 0);
-// An int64_t that says which axis, as a ptrdiff_t, which may have fewer bits: those beyond [-rank, rank] are brought there.
+// An int64_t that says which axis, as a ptrdiff_t, which may have fewer bits: those beyond [-rank, rank] are
+// brought there.
 std::string axis_text(const std::string& axis, int64_t rank);
 // Fails when an element of a vector operand, "v" in the C condition, is not allowed.
 void fail_if_any(EmitContext& context, size_t i, std::string_view condition);

@@ -90,8 +90,8 @@ void emit_index(EmitContext& context, std::string_view name, std::string_view ex
     check = RangeCheck::None;
   context.line(check != RangeCheck::None
                    ? fmt::format("ptrdiff_t {} = (ptrdiff_t){};", name, expression)
-                   : fmt::format("ptrdiff_t {0} = (ptrdiff_t)({1} < -{2} ? -{2} : {1} < {2} ? {1} : {3});", name,
-                                 expression, dim, plus(dim, -1)));
+                   : fmt::format("ptrdiff_t {0} = (ptrdiff_t)({1} < -{2} ? -{2} : {1} < {2} ? {1} : {3});",
+                                 name, expression, dim, plus(dim, -1)));
   context.line(fmt::format("if ({0} < 0) {0} += {1};", name, dim));
 }
 

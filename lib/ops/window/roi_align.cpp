@@ -199,20 +199,21 @@ void emit_axis(EmitContext& context, const RoiParams& p, std::string_view a, int
       kMaxSamples));
 }
 
-// Leaves from and to: the samples of bin b{a} that can lie in the map, and one more on either side. Their places
-// grow with their numbers, so that a region of any size takes no longer than one of the map's.
+// Leaves from and to: the samples of bin b{a} that can lie in the map, and one more on either side. Their
+// places grow with their numbers, so that a region of any size takes no longer than one of the map's.
 void emit_inside(EmitContext& context, std::string_view a, const std::string& size, ElementType elem) {
   std::string_view type = c_type(elem), f = elem == E::F32 ? "f" : "";
   context.line(fmt::format("ptrdiff_t from{0} = 0, to{0} = samples{0};", a));
   context.open(fmt::format("for (ptrdiff_t n = samples{} > 2 ? samples{} : 0; n > 0;)", a, a));
   context.line(fmt::format("const ptrdiff_t half = n / 2, i = from{} + half;", a));
-  const std::string place = fmt::format(
-      "start{1} + ({0})b{1} * bin{1} + (({0})i + 0.5{2}) * bin{1} / ({0})samples{1}", type, a, f);
+  const std::string place =
+      fmt::format("start{1} + ({0})b{1} * bin{1} + (({0})i + 0.5{2}) * bin{1} / ({0})samples{1}", type, a, f);
   context.line(fmt::format("if ({0} < -1) from{1} = i + 1, n -= half + 1; else n = half;", place, a));
   context.close();
   context.open(fmt::format("for (ptrdiff_t low = from{0}, n = samples{0} > 2 ? to{0} - low : 0; n > 0;)", a));
   context.line("const ptrdiff_t half = n / 2, i = low + half;");
-  context.line(fmt::format("if ({0} <= ({1}){2}) low = i + 1, n -= half + 1; else n = half;", place, type, size));
+  context.line(
+      fmt::format("if ({0} <= ({1}){2}) low = i + 1, n -= half + 1; else n = half;", place, type, size));
   context.line(fmt::format("to{} = low;", a));
   context.close();
   context.line(fmt::format("if (from{0} > 0) --from{0};", a));
@@ -250,8 +251,8 @@ void emit_sample(EmitContext& context, const RoiParams& p, const std::string& w,
   context.line(
       fmt::format("const {} t = v[k] > 0 || v[k] < 0 ? v[k] * x[c * plane + at[k]] : 0;", c_type(elem)));
   // Those that are left out beside the map are 0, as y is.
-  const std::string_view first = p.samples > 0 ? "iy == 0 && ix == 0 && k == 0"
-                                               : "!cut && iy == 0 && ix == 0 && k == 0";
+  const std::string_view first =
+      p.samples > 0 ? "iy == 0 && ix == 0 && k == 0" : "!cut && iy == 0 && ix == 0 && k == 0";
   context.line(p.max ? fmt::format("if (({}) || t > y[c * bins] || isnan(t)) y[c * bins] = t;", first)
                      : "y[c * bins] += t;");
   context.close();
@@ -278,11 +279,11 @@ Status emit_roi_align(EmitContext& context) {
   context.line(fmt::format("const {}* g = {} + r * 4;", type, context.in(1)));
   // Before it is made a ptrdiff_t, which may have fewer bits.
   const std::string which = fmt::format("{}[r]", context.in(2));
-  context.line(fmt::format(
-      "ptrdiff_t batch = (ptrdiff_t){};",
-      check != RangeCheck::None
-          ? which
-          : fmt::format("({0} < -{1} ? -{1} : {0} < {1} ? {0} : {1} - 1)", which, x[0])));
+  context.line(
+      fmt::format("ptrdiff_t batch = (ptrdiff_t){};",
+                  check != RangeCheck::None
+                      ? which
+                      : fmt::format("({0} < -{1} ? -{1} : {0} < {1} ? {0} : {1} - 1)", which, x[0])));
   context.line(fmt::format("if (batch < 0) batch += {};", x[0]));
   context.line(fmt::format("const {}* x = {} + batch * channels * plane;", type, context.in(0)));
   emit_axis(context, p, "x", 0, p.width, elem);
@@ -297,9 +298,8 @@ Status emit_roi_align(EmitContext& context) {
     if (p.max) context.line("const int cut = fromy + fromx > 0 || toy < samplesy || tox < samplesx;");
   }
   for (std::string_view a : {"y", "x"}) {
-    context.open(p.samples > 0
-                     ? fmt::format("for (ptrdiff_t i{0} = 0; i{0} < samples{0}; ++i{0})", a)
-                     : fmt::format("for (ptrdiff_t i{0} = from{0}; i{0} < to{0}; ++i{0})", a));
+    context.open(p.samples > 0 ? fmt::format("for (ptrdiff_t i{0} = 0; i{0} < samples{0}; ++i{0})", a)
+                               : fmt::format("for (ptrdiff_t i{0} = from{0}; i{0} < to{0}; ++i{0})", a));
     emit_neighbours(context, a, x[a == "y" ? 2 : 3], elem);
   }
   emit_sample(context, p, x[3], elem);

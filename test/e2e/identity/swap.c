@@ -29,7 +29,8 @@ static int refuses(NAME_device* device, int region, void* arena, const unsigned 
   NAME_error error;
   void *right = device->models[region], *other = NULL;
   int rc = NAME_load(device, region, binary, bytes, &error);
-  if (rc != NAME_ERROR_BINARY || error.code != rc || device->models[region] != right) return fail("was loaded", file);
+  if (rc != NAME_ERROR_BINARY || error.code != rc || device->models[region] != right)
+    return fail("was loaded", file);
   if (simulator->load(simulator->context, binary, bytes, &other) != 0)
     return fail("is no valid binary", file);
   device->models[region] = other;
@@ -53,14 +54,15 @@ static int no_load(void* context, const void* binary, size_t bytes, void** model
   return 7;
 }
 
-/* A changed byte is noticed; what is loaded stays when the next one is refused, and is given back once that is
- * there. */
+/* A changed byte is noticed; what is loaded stays when the next one is refused, and is given back once that
+ * is there. */
 static int reloads(NAME_device* device, mrvl_device* table, int region, unsigned char* own, size_t bytes,
                    const char* file) {
   NAME_error error;
   void* const before = device->models[region];
   own[bytes - 5] ^= 1;
-  if (NAME_load(device, region, own, bytes, &error) != NAME_ERROR_BINARY) return fail("was loaded damaged", file);
+  if (NAME_load(device, region, own, bytes, &error) != NAME_ERROR_BINARY)
+    return fail("was loaded damaged", file);
   own[bytes - 5] ^= 1;
   table->load = no_load;
   if (NAME_load(device, region, own, bytes, &error) != NAME_ERROR_DEVICE || error.device_code != 7)

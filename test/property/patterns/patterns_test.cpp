@@ -16,6 +16,7 @@
 #include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/partition/partition.h"
 #include "program.h"
+#include "paths.h"
 #include "support/commands.h"
 #include "support/folders.h"
 
@@ -83,7 +84,7 @@ void try_program(const Program& p, const chost::HostCode& code, const std::strin
   INFO(what << "\n" << printed);
   CHECK(rc == 0);
   if (rc != 0) {
-    const fs::path kept = fs::path("shape_patterns") / what;
+    const fs::path kept = fs::path(MRVLC_BINARY_DIR) / "shape_patterns" / what;
     fs::create_directories(kept.parent_path());
     fs::remove_all(kept);
     fs::copy(dir.path(), kept, fs::copy_options::recursive);

@@ -16,6 +16,7 @@ using graphs::Kind;
 
 constexpr int64_t kWide = 65536;  // the bound of what nothing bounds
 constexpr int64_t kLong = 3000;
+constexpr int64_t kRoom = 2048;  // elements of what nothing bounds
 
 bool is_taken(ElementType elem) {
   if (is_float(elem)) return elem == ElementType::F32 || elem == ElementType::F64;
@@ -41,7 +42,7 @@ bool bound_result(TensorType& type) {
     unbound = unbound || d == kNoBound;
     d = d == kNoBound ? kWide : d;
   }
-  if (unbound && type.capacity < 0) type.capacity = kWide;
+  if (unbound && type.capacity < 0) type.capacity = kRoom;
   const auto all = checked_product(type.shape);
   if (type.capacity < 0 && (!all || *all > kMaxElements)) return false;
   return type.wrapper == Wrapper::None && is_taken(type.elem);
@@ -122,6 +123,7 @@ static uint64_t dice(void) {
 static const int64_t ints[] = {0, 1, -1, 2, 3, 5, 8, 255, 65535, 65536, 65537, INT32_MAX, INT32_MIN, INT64_C(1) << 32,
     -(INT64_C(1) << 32), INT64_C(1) << 40, INT64_C(1) << 62, INT64_MAX, INT64_MIN, INT64_MIN + 1, INT64_C(4294967297)};
 static const double floats[] = {0, -0.0, 0.4, 0.5, 1, 2.5, 100, 800, 1e9, -1, -3, NAN, INFINITY, -INFINITY, 1e-30, 3e38, 65536};
+static const double scales[] = {0.3, 1, 100, 800};
 #define OF(list) list[dice() % (sizeof(list) / sizeof *(list))]
 
 typedef struct tensor {
@@ -139,7 +141,8 @@ static void element(const tensor* t, unsigned char* to, int64_t i, int odd) {
   if (!odd && t->count > 0 && t->values) {
     memcpy(to, (const unsigned char*)t->values + (size_t)(i % t->count) * t->size, t->size);
   } else if (t->kind == 'f') {
-    const float v = (float)OF(floats);
+    /* Scales: what makes one dimension vanish and others large. */
+    const float v = (float)(t->count < 9 && odd == 2 ? OF(scales) : OF(floats));
     memcpy(to, &v, sizeof v);
   } else if (t->kind == 'd') {
     const double v = OF(floats);
@@ -219,7 +222,7 @@ int main(void) {
     choose(dim, r < ALL ? (uint64_t)r : dice() >> 8, r >= ALL && dice() % 2);
     for (int i = 0; i < INPUTS; ++i) {
       const int64_t n = product(in[i].rank, dim[i], in[i].capacity);
-      const int wild = odd == 0 || (odd == 1 && dice() % 2);
+      const int wild = odd == 0 ? 1 : odd == 1 ? (int)(dice() % 2) : in[i].kind == 'f' && i > 0 ? 2 : 0;
       const size_t used = (size_t)n * in[i].size;
       __asan_unpoison_memory_region(in[i].data, (size_t)in[i].capacity * in[i].size);
       for (int64_t k = 0; k < n; ++k) element(&in[i], in[i].data + (size_t)k * in[i].size, k, wild);

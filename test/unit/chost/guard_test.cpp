@@ -41,7 +41,8 @@ ir::Graph two_softmaxes() {
 }
 
 constexpr const char* kRunOnce =
-    "int main(void) {\n  static float x[256], y[256];\n  void* arena = aligned_alloc(64, m_ARENA_BYTES + 64);\n"
+    "int main(void) {\n  static float x[256], y[256];\n  void* arena = aligned_alloc(64, m_ARENA_BYTES + "
+    "64);\n"
     "  m_inputs in = {x};\n  m_outputs out = {y};\n  m_error e;\n"
     "  const int rc = m_run(&in, &out, arena, 0, 0, 0, &e);\n  free(arena);\n"
     "  return rc != 0 || y[0] < 0.06f || y[0] > 0.07f;\n}\n";
@@ -50,7 +51,8 @@ constexpr const char* kRunOnce =
 HostCode shortened(HostCode code) {
   for (auto& [name, text] : code.files) {
     if (name != "m.c") continue;
-    for (size_t at = text.find("MRVL_AT(a, "); at != std::string::npos; at = text.find("MRVL_AT(a, ", at + 1)) {
+    for (size_t at = text.find("MRVL_AT(a, "); at != std::string::npos;
+         at = text.find("MRVL_AT(a, ", at + 1)) {
       const size_t from = text.find(", ", at + 11) + 2, past = text.find(')', from);
       const std::string bytes = text.substr(from, past - from);
       if (bytes.find_first_not_of("0123456789") != std::string::npos) continue;  // the macro
@@ -109,21 +111,21 @@ TEST_CASE("the tensors of a sequence are checked") {
   type.length = 2;
   b.output(b.node("SequenceLength", {b.graph.add_input("s", type)}));
   std::string log;
-  const int rc = run_main(
-      host_code(b.graph),
-      "static int run(int64_t count, int64_t rows, int64_t columns, int64_t rank) {\n"
-      "  static int64_t s[(2 * 64 + 2 * m_INPUT0_SLOT_BYTES) / 8];\n  int64_t n;\n"
-      "  void* arena = aligned_alloc(64, m_ARENA_BYTES + 64);\n"
-      "  s[0] = rows, s[1] = columns, s[7] = rank, s[8] = 1, s[9] = 3, s[15] = 2;\n"
-      "  m_inputs in = {(const void*)s, {count}};\n  m_outputs out = {&n};\n  m_error e;\n"
-      "  const int rc = m_run(&in, &out, arena, 0, 0, 0, &e);\n  free(arena);\n"
-      "  return rc == 0 && n != count ? 99 : rc;\n}\n"
-      "int main(void) {\n"
-      "  if (run(2, 2, 3, 2) != 0 || run(0, 9, 9, 9) != 0) return 1;\n"
-      "  if (run(3, 2, 3, 2) != m_ERROR_SHAPE || run(-1, 2, 3, 2) != m_ERROR_SHAPE) return 2;\n"
-      "  if (run(1, 3, 3, 2) != m_ERROR_SHAPE || run(1, -2, 3, 2) != m_ERROR_SHAPE) return 3;\n"
-      "  return run(1, 2, 2, 2) != m_ERROR_SHAPE || run(1, 2, 3, 1) != m_ERROR_SHAPE;\n}\n",
-      "-fsanitize=address,undefined -fno-sanitize-recover=all", log);
+  const int rc =
+      run_main(host_code(b.graph),
+               "static int run(int64_t count, int64_t rows, int64_t columns, int64_t rank) {\n"
+               "  static int64_t s[(2 * 64 + 2 * m_INPUT0_SLOT_BYTES) / 8];\n  int64_t n;\n"
+               "  void* arena = aligned_alloc(64, m_ARENA_BYTES + 64);\n"
+               "  s[0] = rows, s[1] = columns, s[7] = rank, s[8] = 1, s[9] = 3, s[15] = 2;\n"
+               "  m_inputs in = {(const void*)s, {count}};\n  m_outputs out = {&n};\n  m_error e;\n"
+               "  const int rc = m_run(&in, &out, arena, 0, 0, 0, &e);\n  free(arena);\n"
+               "  return rc == 0 && n != count ? 99 : rc;\n}\n"
+               "int main(void) {\n"
+               "  if (run(2, 2, 3, 2) != 0 || run(0, 9, 9, 9) != 0) return 1;\n"
+               "  if (run(3, 2, 3, 2) != m_ERROR_SHAPE || run(-1, 2, 3, 2) != m_ERROR_SHAPE) return 2;\n"
+               "  if (run(1, 3, 3, 2) != m_ERROR_SHAPE || run(1, -2, 3, 2) != m_ERROR_SHAPE) return 3;\n"
+               "  return run(1, 2, 2, 2) != m_ERROR_SHAPE || run(1, 2, 3, 1) != m_ERROR_SHAPE;\n}\n",
+               "-fsanitize=address,undefined -fno-sanitize-recover=all", log);
   CAPTURE(log);
   CHECK(rc == 0);
 }
