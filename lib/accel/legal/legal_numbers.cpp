@@ -62,8 +62,9 @@ bool step_back(const ir::Graph& graph, const ir::Node& n, ir::ValueId& v, Size& 
   // What multiplies the result of a product may be there because its weights are small; those are checked.
   bool scales = c && (n.is(Op::Mul) || (n.is(Op::Div) && right));
   if (scales && is_product_with_weights(graph, v)) return true;
-  if (scales) return size.factor *= n.is(Op::Mul) ? *c : 1 / *c, true;
-  if (c && n.is(Op::Add, Op::Sub)) return size.term = std::max(size.term, *c * size.factor), true;
+  const double by = c.value_or(1);  // GCC 12 takes *c for unset where the library checks it
+  if (scales) return size.factor *= n.is(Op::Mul) ? by : 1 / by, true;
+  if (c && n.is(Op::Add, Op::Sub)) return size.term = std::max(size.term, by * size.factor), true;
   return ops::traits(n).passes_size_on && !(n.is(Op::Max) && left);
 }
 
