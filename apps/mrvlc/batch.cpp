@@ -73,6 +73,9 @@ void batch(const CLI::App& cmd, Arguments& a, Context& context) {
   driver::BatchOptions& o = a.batch;
   auto options = checked(cmd, a.compile, context.messages);
   if (!options.ok()) return context.fail("mrvlc batch", options.error());
+  // What is about the batch decides nothing in the OUT of a model.
+  std::erase_if(options->typed,
+                [](const auto& t) { return std::ranges::find(kOwn, "--" + t.name) != kOwn.end(); });
   o.compile = *options;
   o.compile.log = Log();
   o.out = a.compile.out;

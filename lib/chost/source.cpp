@@ -22,8 +22,11 @@ FunctionText fail_function(const std::string& prefix) {
 }
 
 // Where buffers lie: with gaps, or without.
+constexpr std::string_view kWithGaps = "#ifdef MRVL_GUARD\n#include \"mrvl/guard.h\"\n";
+constexpr std::string_view kNoGaps =
+    "#ifdef MRVL_GUARD\n#error \"MRVL_GUARD: compile the model without --emit single\"\n";
 constexpr std::string_view kArenaMacros =
-    "#ifdef MRVL_GUARD\n#include \"mrvl/guard.h\"\n#elif !defined MRVL_AT\n"
+    "#elif !defined MRVL_AT\n"
     "#define MRVL_AT(a, offset, bytes) ((a) + (offset))\n"
     "#define MRVL_ARENA_AT(a, offset, bytes) ((a) + (offset))\n"
     "#define MRVL_OPEN(view, offset, bytes) (view)\n"
@@ -39,6 +42,7 @@ std::string preamble(const Program& program) {
       program.options.file_stem, instantiate(Piece::floats, program.options.name, {}).text());
   for (const std::string& include : program.options.linked.includes)
     text += fmt::format("#include {}\n", include);
+  text += program.options.single ? kNoGaps : kWithGaps;
   return text + std::string(kArenaMacros) + declare_weights(program);
 }
 

@@ -206,9 +206,8 @@ Result<std::string> explain(const std::filesystem::path& out, const std::optiona
   }
   MRVLC_ASSIGN(Json report, folder.json("report.json"));
   if (json) return folder.reading([&] { return explanation_json(placement, report, node); });
-  return folder.reading([&]() -> Result<std::string> {
-    return table(placement.at("nodes")) + expectation(report);
-  });
+  return folder.reading(
+      [&]() -> Result<std::string> { return table(placement.at("nodes")) + expectation(report); });
 }
 
 namespace {

@@ -68,10 +68,12 @@ void handle_interrupts(const char* message) {
   struct sigaction action {};
   action.sa_handler =
       mrvlc_on_signal;  // without SA_RESTART: calls that wait return, and their loops ask interrupted()
-  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+  // A shell without job control ignores SIGINT for what runs in the background; who sends it nonetheless
+  // means it.
+  for (int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
+  for (int signal : {SIGHUP, SIGQUIT}) {
     struct sigaction before {};
-    // What is ignored stays so: nohup, and jobs in the background of a shell without job control.
-    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;  // nohup
     ::sigaction(signal, &action, nullptr);
   }
 }

@@ -1,5 +1,5 @@
-// Ctrl-C, SIGTERM, SIGHUP and SIGQUIT, if they are not ignored. With nothing half-done the process ends at
-// once; while a Guard lives a first signal only sets a flag, so that its owner cleans up and main returns
+// Ctrl-C and SIGTERM, and SIGHUP and SIGQUIT if they are not ignored. With nothing half-done the process ends
+// at once; while a Guard lives a first signal only sets a flag, so that its owner cleans up and main returns
 // 130; a further one ends the process in any case.
 #pragma once
 #include <condition_variable>

@@ -17,7 +17,7 @@ bool looks_like_variable(const std::string& name) {
 // As gcc -MD writes for GNU make: blanks and '#' take a backslash, backslashes in front of them are doubled,
 // '$' is doubled; ':' takes a backslash as well, or it would end the targets. A line feed cannot be written.
 std::string escaped(const std::string& path) {
-  std::string out;
+  std::string out = path.starts_with("=") ? "./" : "";  // "a =b" is a variable as well
   size_t backslashes = 0;
   for (char c : path) {
     if (c == ' ' || c == '\t' || c == '#' || c == ':') out.append(backslashes + 1, '\\');

@@ -15,8 +15,8 @@
 
 #include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/partition/partition.h"
-#include "program.h"
 #include "paths.h"
+#include "program.h"
 #include "support/commands.h"
 #include "support/folders.h"
 
