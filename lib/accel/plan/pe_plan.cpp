@@ -349,7 +349,7 @@ PePlan plan_pe(const PeGroup& g, const Cut& cut, int64_t budget, const target::M
   limit_rank(g, plan.block, whole);
   Footprint f = footprint(g, slots, on_chip, plan.block, false, m);
   int64_t target =
-      f.transfer == 0 ? budget : std::clamp<int64_t>(f.total / kBlocksWanted, kMinBlockBytes, budget);
+      f.transfer == 0 ? budget : std::min(std::max<int64_t>(f.total / kBlocksWanted, kMinBlockBytes), budget);
   auto done = [&] {
     plan.one_block = block_count(extents, plan.block) == 1;
     f = footprint(g, slots, on_chip, plan.block, !plan.one_block, m);

@@ -178,7 +178,7 @@ TEST_CASE("make builds again what make could take for something else") {
     return;
   }
   const std::string mrvlc = MRVLC_BINARY_DIR "/bin/mrvlc -q compile ";
-  for (const std::string name : {"epoch=5-step=100", "a%b", "a\tb", "=", "a:b", "a$b", "a?b*"}) {
+  for (const std::string name : {"epoch=5-step=100", "a%b", "a\tb", "=", "a:b", "a$b"}) {
     INFO(name);
     p.write(name + ".onnx", relu_model().SerializeAsString());
     p.write("build.sh", mrvlc + "'" + name + ".onnx' --name m -o o -MF d.d -MT stamp && touch stamp");
