@@ -137,7 +137,8 @@ def main():
     for note, model in notes.items():
         print(f"{note} ({model}, the first)")
     if a.write:
-        replace_table(a.write, "compilers", table)
+        page = Path(a.write)
+        page.write_text(replace_table(page.read_text(), "compilers", table))
     return 1 if wrong else 0
 
 
