@@ -76,8 +76,8 @@ void batch(const CLI::App& cmd, Arguments& a, Context& context) {
   // What is about the batch decides nothing in the OUT of a model.
   std::erase_if(options->typed,
                 [](const auto& t) { return std::ranges::find(kOwn, "--" + t.name) != kOwn.end(); });
+  options->log = Log();  // that of a terminal has a thread, which must not be there when processes are made
   o.compile = *options;
-  o.compile.log = Log();
   o.out = a.compile.out;
   for (const auto& [name, words] : typed_options(cmd, kOwn)) {
     o.options += name;

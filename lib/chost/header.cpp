@@ -132,10 +132,22 @@ namespace {
 constexpr auto kTypes = std::to_array<std::string_view>({"int8_t", "int16_t", "int32_t", "int64_t", "uint8_t",
                                                          "uint16_t", "uint32_t", "uint64_t", "mrvl_string"});
 
+// NAME_ARENA_BYTES and others, in capitals behind the prefix.
+bool may_be_macro(std::string_view field, std::string_view prefix) {
+  if (!field.starts_with(prefix) || !field.substr(prefix.size()).starts_with('_')) return false;
+  const std::string_view rest = field.substr(prefix.size());
+  const auto between = [&](char low, char high) {
+    return std::ranges::any_of(rest, [=](char c) { return c >= low && c <= high; });
+  };
+  return between('A', 'Z') && !between('a', 'z');
+}
+
 // Of a port. `K_` becomes the program's prefix in what is written of it.
-std::string field_text(const std::string& name) {
+std::string field_text(const std::string& name, std::string_view prefix) {
   const std::string field = to_identifier(name);
-  return field.starts_with("K_") || std::ranges::find(kTypes, field) != kTypes.end() ? "v" + field : field;
+  const bool taken = field.starts_with("K_") || may_be_macro(field, prefix) ||
+                     std::ranges::find(kTypes, field) != kTypes.end();
+  return taken ? "v" + field : field;
 }
 
 }  // namespace
@@ -146,7 +158,7 @@ Interface make_interface(const Program& program) {
     UniqueNames names;
     for (ir::ValueId v : values) {
       const ir::Value& value = program.graph.value(v);
-      ports.push_back({names.make(field_text(value.name)), value.name, value.type, {}});
+      ports.push_back({names.make(field_text(value.name, program.options.name)), value.name, value.type, {}});
     }
     for (Interface::Port& port : ports) {
       if (!port.type.is_static()) port.dims = names.make(port.field + "_dim");

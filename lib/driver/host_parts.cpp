@@ -40,7 +40,7 @@ chost::Options host_options(CompiledModel& m, const CompileOptions& options, cho
   o.linked = m.libraries.linked;
   o.weights = options.weights;
   o.host_weights = options.host_weights;
-  o.bare = std::ranges::find(options.emit, "bare") != options.emit.end();
+  o.bare = emits(options, "bare");
   o.single = emits(options, "single");
   if (o.single) o.weights = chost::WeightsAs::Source;
   for (const Accuracy::Limit& l : m.accuracy.limits) o.input_limits.push_back(l.limit);

@@ -85,8 +85,9 @@ void Rewriter::replace_all_uses(ValueId old, ValueId now) {
   Value& from = graph_.values_[old.index()];
   Value& to = graph_.values_[now.index()];
   // The interface keeps its names: an output that is another output, an input or a constant stays a node of
-  // its own (its producer is kept by the caller).
-  if (graph_.is_output(old) && to.kind == ValueKind::Result && !graph_.is_output(now)) {
+  // its own (its producer is kept by the caller), and an input that is an output too stays both.
+  if (graph_.is_output(old) && from.kind == ValueKind::Result && to.kind == ValueKind::Result &&
+      !graph_.is_output(now)) {
     std::swap(from.name, to.name);
     std::replace(graph_.outputs_.begin(), graph_.outputs_.end(), old, now);
     std::swap(from.output_uses, to.output_uses);

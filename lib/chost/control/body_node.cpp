@@ -75,9 +75,10 @@ void BodyNode::fail() {
   f_.put("return {0}_fail(error, {0}_ERROR_SHAPE, 0, {1}u, {0}_n{1});", prefix(), expr);
 }
 
-void BodyNode::fail_if(std::string_view condition) {
+void BodyNode::fail_if(std::string_view condition, std::string_view code) {
   const auto expr = f_.program().expr(node_.id).index();
-  f_.put("if ({0}) return {1}_fail(error, {1}_ERROR_SHAPE, 0, {2}u, {1}_n{2});", condition, prefix(), expr);
+  f_.put("if ({0}) return {1}_fail(error, {1}_ERROR_{3}, 0, {2}u, {1}_n{2});", condition, prefix(), expr,
+         code);
 }
 
 void BodyNode::copy_dims(const std::string& to, const std::string& from, const TensorType& type) {

@@ -28,9 +28,9 @@ class BodyNode {
   std::string in_view(size_t i) { return f_.view(node_.inputs[i], fmt::format("v{}", i), false); }
   std::string out_view(size_t i) { return f_.view(node_.outputs[i], fmt::format("w{}", i), true); }
 
-  // Returns NAME_ERROR_SHAPE, at once or where the condition holds.
+  // Returns NAME_ERROR_SHAPE, or another code of that form, at once or where the condition holds.
   void fail();
-  void fail_if(std::string_view condition);
+  void fail_if(std::string_view condition, std::string_view code = "SHAPE");
   // Dimensions of `to` from those of `from`, which must suit the type.
   void copy_dims(const std::string& to, const std::string& from, const TensorType& type);
   // The dimensions and elements of a value of type `from_type` at `from` become those of `to`.

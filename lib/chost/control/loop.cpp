@@ -25,8 +25,7 @@ Status emit_loop(BodyNode& n) {
   // What ends it is data: whoever compiles the program may bound the rounds.
   if (!n.most_rounds()) {
     f.line("#ifdef MRVL_MAX_ROUNDS");
-    f.put("if (i >= MRVL_MAX_ROUNDS) return {0}_fail(error, {0}_ERROR_VALUE, 0, {1}u, {0}_n{1});", n.prefix(),
-          f.program().expr(node.id).index());
+    n.fail_if("i >= MRVL_MAX_ROUNDS", "VALUE");
     f.line("#endif");
   }
   std::vector<std::string> in = {"&iv", "&gv"}, out = {"&mv"};

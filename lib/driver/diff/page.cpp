@@ -6,6 +6,7 @@
 #include "diff/text.h"
 #include "diff/totals.h"
 #include "mrvlc/report/diff_page.h"
+#include "mrvlc/report/numbers.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -17,40 +18,17 @@ std::string signed_text(const Json& change) {
   return fmt::format("{:+}", change.get<int64_t>());
 }
 
-std::string bytes_text(double bytes) {
-  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB"};
-  size_t unit = 0;
-  while (std::abs(bytes) >= 1024 && unit + 1 < std::size(kUnits)) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.4g} {}", bytes, kUnits[unit]);
-}
-
-std::string seconds_text(double seconds) {
-  const double size = std::abs(seconds);
-  if (size >= 1 || size == 0) return fmt::format("{:.4g} s", seconds);
-  return size >= 1e-3 ? fmt::format("{:.4g} ms", 1e3 * seconds) : fmt::format("{:.4g} µs", 1e6 * seconds);
-}
-
-// "1 265 280", with narrow spaces.
-std::string grouped(const Json& number) {
-  std::string text = number.dump();
-  for (size_t at = text.size(); at > 3 && text[at - 4] != '-'; at -= 3) text.insert(at - 3, "\u202f");
-  return text;
-}
-
 std::string value_text(const Json& value, Unit unit) {
   if (!value.is_number()) return number_text(value);
   switch (unit) {
     case Unit::Bytes:
-      return bytes_text(value.get<double>());
+      return report::bytes_text(value.get<int64_t>());
     case Unit::Share:
       return fmt::format("{:.4g} %", 100 * value.get<double>());
     case Unit::Seconds:
-      return seconds_text(value.get<double>());
+      return report::duration(value.get<double>());
     case Unit::Count:
-      return value.is_number_integer() ? grouped(value) : number_text(value);
+      return value.is_number_integer() ? report::grouped(value.get<int64_t>()) : number_text(value);
     case Unit::Error:
       break;
   }

@@ -6,16 +6,11 @@
 #include <optional>
 
 #include "compiled_model.h"
+#include "mrvlc/report/numbers.h"
 #include "output/expected.h"
 
 namespace mrvlc::driver {
 namespace {
-
-std::string bytes_text(int64_t bytes) {
-  if (bytes < 1024) return fmt::format("{} B", bytes);
-  const double kib = static_cast<double>(bytes) / 1024;
-  return kib < 1024 ? fmt::format("{:.1f} KiB", kib) : fmt::format("{:.2f} MiB", kib / 1024);
-}
 
 std::string count(int64_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
@@ -56,7 +51,7 @@ std::string regions(const Json& r) {
   const Json& h = r.at("host");
   return fmt::format("regions    {} with {}; the host converts {} at their borders, about {:.3f} ms",
                      list.size(), count(sum(list, "layers"), "layer"),
-                     bytes_text(h.at("conversion_bytes").get<int64_t>()),
+                     report::bytes_text(h.at("conversion_bytes").get<int64_t>()),
                      1e3 * h.at("conversion_seconds_estimate").get<double>());
 }
 
@@ -83,15 +78,16 @@ std::string cycles(const CompiledModel& m, const Json& list) {
 std::string memory(const CompiledModel& m, const Json& r) {
   const Json& h = r.at("host");
   std::string text = fmt::format("memory     arena {}, weights {} on the host",
-                                 bytes_text(h.at("arena_bytes").get<int64_t>()),
-                                 bytes_text(h.at("weights_bytes").get<int64_t>()));
+                                 report::bytes_text(h.at("arena_bytes").get<int64_t>()),
+                                 report::bytes_text(h.at("weights_bytes").get<int64_t>()));
   const Json& list = r.at("regions");
   if (list.empty()) return text;
   int64_t peak = 0;
   for (const Json& region : list) peak = std::max(peak, region.at("ocm_peak_bytes").get<int64_t>());
-  text += fmt::format(", {} on the accelerator", bytes_text(sum(list, "weights_bytes")));
+  text += fmt::format(", {} on the accelerator", report::bytes_text(sum(list, "weights_bytes")));
   if (m.machine().ocm_bytes == 0 || m.accelerators.size() > 1) return text;
-  return text + fmt::format("; on-chip {} of {} a tile", bytes_text(peak), bytes_text(m.machine().ocm_bytes));
+  return text + fmt::format("; on-chip {} of {} a tile", report::bytes_text(peak),
+                            report::bytes_text(m.machine().ocm_bytes));
 }
 
 // Where another choice is expected to be faster, or was: what it is and how to ask for the other one.

@@ -14,13 +14,14 @@ constexpr int64_t kMostShown = 100;  // elements
 std::string of_many(const Tensor& value) {
   const std::vector<double> all = value.to_doubles();
   double least = INFINITY, most = -INFINITY;
-  size_t not_finite = 0;
+  size_t not_finite = 0;  // they are in no range
   for (const double v : all) {
     not_finite += std::isfinite(v) ? 0 : 1;
     if (std::isfinite(v)) least = std::min(least, v), most = std::max(most, v);
   }
-  return fmt::format("{} from {:.6g} to {:.6g}{}; --output-dir DIR writes them", to_string(value.type()),
-                     least, most, not_finite == 0 ? "" : fmt::format(", {} not finite", not_finite));
+  const std::string range = least <= most ? fmt::format(" from {:.6g} to {:.6g}", least, most) : "";
+  return fmt::format("{}{}{}; --output-dir DIR writes them", to_string(value.type()), range,
+                     not_finite == 0 ? "" : fmt::format(", {} not finite", not_finite));
 }
 
 }  // namespace

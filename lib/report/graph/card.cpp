@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "graph/nested.h"
+#include "mrvlc/report/numbers.h"
 #include "mrvlc/support/diag.h"
 
 namespace mrvlc::report {
@@ -30,18 +31,12 @@ int32_t characters(const std::string& text) {
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-std::string grouped(uint64_t n) {
-  std::string out = std::to_string(n);
-  for (size_t at = out.size(); at > 3;) out.insert(at -= 3, "\u202f");
-  return out;
-}
-
 std::string facts(const GraphItem& item) {
   std::string out;
   auto add = [&](const std::string& text) {
     if (!text.empty()) out += (out.empty() ? "" : " · ") + text;
   };
-  if (item.cycles) add(grouped(*item.cycles) + " cycles");
+  if (item.cycles) add(grouped(static_cast<int64_t>(*item.cycles)) + " cycles");
   if (!item.cycles && item.seconds) add(duration(*item.seconds));
   add(item.kind == GraphItem::Kind::Call ? item.target : "");
   add(item.precision.empty() ? item.type : item.precision);
@@ -60,12 +55,6 @@ std::string graph_title(const GraphItem& item) {
   std::string out;
   for (const GraphNode& n : item.nodes) out += (out.empty() ? "" : " + ") + n.op_type;
   return out;
-}
-
-std::string duration(double seconds) {
-  if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
-  if (seconds >= 1e-3) return fmt::format("{:.2f} ms", seconds * 1e3);
-  return fmt::format("{:.1f} µs", seconds * 1e6);
 }
 
 Card card_of(const GraphItem& item) {

@@ -34,8 +34,6 @@ struct Card {
   int32_t width = 0, height = 0;
 };
 Card card_of(const GraphItem& item);
-// "1.24 ms", "340 µs"
-std::string duration(double seconds);
 
 NestedLayout lay_out(const Graph& graph, const std::vector<Card>& cards);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "graph/nested.h"
+#include "mrvlc/report/numbers.h"
 #include "pack.h"
 
 namespace mrvlc::report {

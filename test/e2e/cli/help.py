@@ -90,6 +90,11 @@ def printed():
     text = run("run", "out", "--input", f"image={DIGITS / 'test_x.npy'}", "--repeat-axis0")
     assert re.search(r"^logits: f32\[\d+,10\] from \S+ to \S+; --output-dir DIR writes them$", text), text
     assert "logits" not in run("run", "out", "--input", "image=x.npy", "--bench", "2")
+    head = head.rstrip(b"\n ").replace(b"(1, 1, 8, 8)", b"(20, 1, 8, 8)")
+    head += b" " * (-(10 + len(head) + 1) % 64) + b"\n"
+    (WORK / "nan.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + struct.pack("<f", float("nan")) * 1280)
+    text = run("run", "out", "--input", "image=nan.npy", "--repeat-axis0")
+    assert text == "logits: f32[20,10], 200 not finite; --output-dir DIR writes them\n", text
 
 
 def on_terminal(command, pause):

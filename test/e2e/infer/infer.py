@@ -134,7 +134,7 @@ def types_and_names():
     for cc in ("gcc", "clang"):
         if shutil.which(cc):
             shell(f"{cc} -std=c99 {STRICT} -Itypes -Wa,-Itypes -o user {program(text)} types/m.c types/main.c types/m_weights.S -lm".replace("types/main.c ", "") + " && ./user")
-            shell(f"{cc} -std=c99 -Wall -Wextra -Wconversion -pedantic -Werror -c types/main.c -o /dev/null")
+            shell(f"{cc} -std=c99 -Wall -Wextra -Wconversion -pedantic -Werror -fsyntax-only types/main.c")
 
 
 def prefix_of_kernels():
@@ -144,6 +144,18 @@ def prefix_of_kernels():
     np.save(WORK / "k.npy", np.array([1, -2], np.float32))
     run("run", "k", "--input", "K_x=k.npy", "--output-dir", "results")
     assert np.load(WORK / "results" / "K_y.npy").tolist() == [-1, 2]
+
+
+def macros():
+    """A port that is called as a macro of the header gets another name there; others keep theirs."""
+    names = ["m_CONST", "m_ARENA_BYTES", "m_ERROR_SHAPE", "m_x", "m_1"]
+    save("macros.onnx", [helper.make_node("Sum", names, ["m_INPUT0_RANK"])], [info(n, [2, 3]) for n in names], [info("m_INPUT0_RANK", [2, 3])])
+    run("compile", "macros.onnx", "-o", "macros", "--name", "m", "--target", "host")
+    header = (WORK / "macros" / "m.h").read_text()
+    assert all(f"const float* {n};" in header for n in ("vm_CONST", "vm_ARENA_BYTES", "vm_ERROR_SHAPE", "m_x", "m_1")), header
+    np.save(WORK / "m.npy", np.full((2, 3), 2, np.float32))
+    run("run", "macros", *(a for n in names for a in ("--input", f"{n}=m.npy")), "--output-dir", "results")
+    assert np.load(WORK / "results" / "m_INPUT0_RANK.npy").tolist() == [[10] * 3] * 2
 
 
 def without():
@@ -173,6 +185,7 @@ def main():
     with_device()
     types_and_names()
     prefix_of_kernels()
+    macros()
     without()
 
 

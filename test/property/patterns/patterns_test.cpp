@@ -2,8 +2,8 @@
 // the bound, more, far more, in tensors with and without elements. The C of each, with gaps in its arena
 // (MRVL_GUARD) and the sanitizers of the C compiler, must end with a result within its bounds or an error, in
 // time. MRVLC_PATTERNS=all: all operators, from several seeds (else a few); MRVLC_PATTERN_CC: a compiler and
-// its options, e.g. "gcc -m32 -msse2 -mfpmath=sse"; MRVLC_PATTERN_RUN: what runs the programs, e.g. "qemu-arm -L /usr/...";
-// MRVLC_PATTERN_OP=NAME: one operator.
+// its options, e.g. "gcc -m32 -msse2 -mfpmath=sse"; MRVLC_PATTERN_RUN: what runs the programs, e.g. "qemu-arm
+// -L /usr/..."; MRVLC_PATTERN_OP=NAME: one operator.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
