@@ -1,18 +1,21 @@
-// Everything the phases of one compile hand on; the writers of OUT read it.
+// What the stages of one compile hand on.
 #pragma once
+#include <future>
 #include <nlohmann/json.hpp>
 
 #include "accuracy/accuracy.h"
-#include "libraries.h"
+#include "accuracy/choice.h"
 #include "mrvlc/backend/backend.h"
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/driver/driver.h"
 #include "mrvlc/onnx/importer.h"
-#include "mrvlc/partition/host_model.h"
 #include "mrvlc/partition/partition.h"
 #include "mrvlc/report/report.h"
 #include "mrvlc/support/file.h"
+#include "opened_targets.h"
+#include "placement/constrained.h"
 #include "read_files.h"
+#include "side_inputs.h"
 
 namespace mrvlc::driver {
 
@@ -27,26 +30,26 @@ struct Accelerator {
   std::vector<std::pair<std::string, std::string>> files;  // Backend::device_files()
 };
 
-struct CompiledModel {
+// What a compile has made, one type behind each of its stages (stages/stages.h): each has what those before
+// it have. All but the last two can be copied: who tries several ways copies one and goes on from there.
+
+// The model as its file says it, and what else the options name.
+struct ImportedModel {
+  CompileOptions options;  // settled: --tiles and what --target-opt says of the first accelerator
   onnx::Model model;
   std::vector<ReadFile> read;  // the model first
   std::string name;
   bool has_accelerator = false;
+  std::vector<OpenedAccelerator> opened;
   Libraries libraries;
   std::vector<Accelerator> accelerators;  // in the order of --target
   // All of them as one; the default target's where there is none: for questions about numbers, nothing runs
   // there.
   std::shared_ptr<const backend::Backend> backend;
-  partition::HostModel host_model;
-  std::vector<partition::Constraint> constraints;  // as they were asked for
-  range::Knowledge known;                          // of the graph as it is placed
-  partition::Partition partition;
-  std::vector<ir::Graph> host_parts;             // of regions, for the host: host_parts.h
-  std::vector<chost::HalfWeights> half_weights;  // of --host-weights fp16
-  std::vector<backend::RegionCode> regions;
-  std::vector<std::unique_ptr<backend::Timing>> timings;  // by region
-  chost::HostCode host;
-  Accuracy accuracy;
+  SideInputs inputs;
+  Json baseline;  // of --baseline, or null
+  // Of the files of the model, on their way: nothing reads them before the reports.
+  std::shared_future<Result<std::vector<std::string>>> hashes;
 
   // Of several accelerators the first, but for the name, which is that of all.
   const target::Machine& machine() const { return backend->machine(); }
@@ -60,6 +63,42 @@ struct CompiledModel {
   }
   // Null where the model is compiled for the host, and libraries, alone.
   const backend::Backend* accelerator() const { return has_accelerator ? backend.get() : nullptr; }
+};
+
+// The passes have run, with fences where constraints ask for borders.
+struct SimplifiedModel : ImportedModel {
+  std::vector<partition::Turn> turns;  // of the accelerators, with their rules
+  partition::SourceMatches source_matches;
+  decltype(passes::PassContext::stays) stays;  // weights that rules want in integers
+  std::optional<ir::Graph> unplaced;           // of a quantised network, in front of the passes
+  Constrained constrained;
+  std::shared_ptr<partition::Pins> pins;  // null without constraints
+};
+
+// What runs where is decided.
+struct PlacedModel : SimplifiedModel {
+  std::optional<AccuracyChoice> choice;  // what is not computed in fp16
+  range::Knowledge known;                // of the graph as it is placed
+  partition::Partition partition;
+  bool rewritten = false;  // placing has changed the graph: conversions of float16, integers on the CPU
+};
+
+// The regions are code.
+struct CodedModel : PlacedModel {
+  std::vector<ir::Graph> host_parts;             // of regions, for the host: host_parts.h
+  std::vector<chost::HalfWeights> half_weights;  // of --host-weights fp16
+  std::vector<backend::RegionCode> regions;
+};
+
+// Times and errors are known, as far as they are.
+struct ProbedModel : CodedModel {
+  std::vector<std::unique_ptr<backend::Timing>> timings;  // by region
+  Accuracy accuracy;
+};
+
+// All of it: the writers of OUT read it.
+struct CompiledModel : ProbedModel {
+  chost::HostCode host;
 };
 
 // The seven lines that `mrvlc compile` ends with, from report.json.

@@ -8,7 +8,7 @@
 
 namespace mrvlc::driver {
 
-Result<std::vector<ir::Graph>> host_parts(const CompiledModel& m, const CompileOptions& options) {
+Result<std::vector<ir::Graph>> host_parts(const PlacedModel& m, const CompileOptions& options) {
   std::vector<ir::Graph> parts;
   if (!options.on_device_error.cpu && options.on_overflow != chost::OnOverflow::Cpu) return parts;
   for (const auto& [graph, region] : all_regions(m.model.graph, m.partition)) {
@@ -24,7 +24,7 @@ Result<std::vector<ir::Graph>> host_parts(const CompiledModel& m, const CompileO
   return parts;
 }
 
-chost::Options host_options(CompiledModel& m, const CompileOptions& options, chost::Tuning tuning) {
+chost::Options host_options(ProbedModel& m, const CompileOptions& options, chost::Tuning tuning) {
   chost::Options o;
   o.name = o.file_stem = m.name;
   o.targets = m.target_names();

@@ -21,7 +21,7 @@ void tell_decision(const ir::Graph& graph, const partition::NodeDecision& d, con
 
 }  // namespace
 
-void tell_placement(const CompiledModel& m, const Log& log) {
+void tell_placement(const PlacedModel& m, const Log& log) {
   if (!log.shows(LogLevel::Info)) return;
   size_t taken = 0;
   for (const partition::NodeDecision& d : m.partition.decisions) taken += d.accelerator ? 1 : 0;

@@ -6,6 +6,6 @@
 namespace mrvlc::driver {
 
 // Regions, each node with the reason, and at the last level each rule that was tried on it.
-void tell_placement(const CompiledModel& m, const Log& log);
+void tell_placement(const PlacedModel& m, const Log& log);
 
 }  // namespace mrvlc::driver

@@ -17,12 +17,12 @@ constexpr size_t kDiscardUsers = 16;
 
 }  // namespace
 
-RegionCompiler::RegionCompiler(CompiledModel& m, const CompileOptions& options, Diagnostics& diagnostics,
-                               const std::function<void(std::string)>& dump)
+RegionCompiler::RegionCompiler(CodedModel& m, const CompileOptions& options, Diagnostics& diagnostics,
+                               std::vector<std::string>& texts)
     : m_(m),
       options_(options),
       diagnostics_(diagnostics),
-      dump_(dump),
+      texts_(texts),
       region_of_(m.model.graph.node_slots(), UINT32_MAX) {
   for (const auto& d : m_.partition.decisions) {
     if (d.accelerator) region_of_[d.node.index()] = d.region;
@@ -37,7 +37,8 @@ Status RegionCompiler::compile(const partition::PlacedRegion& placed) {
                m_.backend->generate(*placed.graph, region, fmt::format("{}_region{}", m_.name, region.id),
                                     options_.log));
   for (const Diag& d : compiled.warnings) diagnostics_.add(d);
-  for (const std::string& text : compiled.texts) dump_(fmt::format("# region {}\n{}", region.id, text));
+  for (const std::string& text : compiled.texts)
+    texts_.push_back(fmt::format("# region {}\n{}", region.id, text));
   compiled.texts.clear();
   m_.regions.push_back(std::move(compiled));
   if (placed.graph == &m_.model.graph) discard_weights(region);
@@ -64,7 +65,7 @@ void RegionCompiler::discard_weights(const partition::Region& region) {
   }
 }
 
-Status time_regions(CompiledModel& m) {
+Status time_regions(ProbedModel& m) {
   for (const backend::RegionCode& region : m.regions) {
     MRVLC_ASSIGN(std::unique_ptr<backend::Timing> timing, m.backend_of(region).time(region.bytes));
     m.timings.push_back(std::move(timing));

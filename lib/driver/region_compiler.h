@@ -6,9 +6,9 @@ namespace mrvlc::driver {
 
 class RegionCompiler {
  public:
-  // `dump` receives the texts of stages. Warnings go to `diagnostics`.
-  RegionCompiler(CompiledModel& m, const CompileOptions& options, Diagnostics& diagnostics,
-                 const std::function<void(std::string)>& dump);
+  // `texts`: of --dump-stage. Warnings go to `diagnostics`.
+  RegionCompiler(CodedModel& m, const CompileOptions& options, Diagnostics& diagnostics,
+                 std::vector<std::string>& texts);
 
   // Appends to m.regions. Weights that no node reads any more are given back.
   Status compile(const partition::PlacedRegion& placed);
@@ -16,14 +16,14 @@ class RegionCompiler {
  private:
   void discard_weights(const partition::Region& region);
 
-  CompiledModel& m_;
+  CodedModel& m_;
   const CompileOptions& options_;
   Diagnostics& diagnostics_;
-  const std::function<void(std::string)>& dump_;
+  std::vector<std::string>& texts_;
   std::vector<uint32_t> region_of_;  // by node; UINT32_MAX on the CPU
 };
 
 // The times of all of m.regions, as their back end counts them.
-Status time_regions(CompiledModel& m);
+Status time_regions(ProbedModel& m);
 
 }  // namespace mrvlc::driver

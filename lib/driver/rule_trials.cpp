@@ -13,6 +13,7 @@
 #include "mrvlc/rules/matcher.h"
 #include "mrvlc/support/diag/general.h"
 #include "rule_files.h"
+#include "targets_of.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -111,9 +112,9 @@ struct Subject {
   }
 };
 
-class Trials {
+class RuleTrials {
  public:
-  Trials(const Graphs& graphs, const Subject& subject)
+  RuleTrials(const Graphs& graphs, const Subject& subject)
       : graphs_(graphs), subject_(subject), numbers_(subject.numbers()), left_(graphs.canonical) {}
 
   Tried run(const rules::Rule& rule) {
@@ -269,7 +270,7 @@ std::optional<std::string> rules_try(const CompileOptions& options, Diagnostics&
   if (!setup) return std::nullopt;
   const std::optional<Graphs> graphs = graphs_of(options, setup->subject, diagnostics);
   if (!graphs) return std::nullopt;
-  Trials trials(*graphs, setup->subject);
+  RuleTrials trials(*graphs, setup->subject);
   std::string out;
   for (const rules::Rule* r : setup->own) out += told(*r, graphs->of(*r), trials.run(*r));
   return out;
@@ -288,7 +289,7 @@ std::optional<std::string> rules_coverage(const CompileOptions& options,
     o.model = model;
     const std::optional<Graphs> graphs = graphs_of(o, setup->subject, diagnostics);
     if (!graphs) return std::nullopt;
-    Trials trials(*graphs, setup->subject);
+    RuleTrials trials(*graphs, setup->subject);
     for (const rules::Rule* r : setup->own) {
       const Tried t = trials.run(*r);
       if (t.matches > 0) matched.insert(r);

@@ -158,7 +158,7 @@ Result<Targets> find_targets(const CompileOptions& options, std::string_view mod
 }
 
 Status take_accelerators(const std::vector<OpenedAccelerator>& accelerators, CompileOptions& options,
-                         CompiledModel& m) {
+                         ImportedModel& m) {
   std::vector<std::shared_ptr<const backend::Backend>> parts;
   for (const OpenedAccelerator& a : accelerators) {
     parts.push_back(a.backend);

@@ -1,24 +1,11 @@
 // The targets of a compile, opened by the names of --target.
 #pragma once
 #include "compiled_model.h"
-#include "libraries.h"
-#include "mrvlc/backends/open.h"
 #include "mrvlc/driver/options.h"
 #include "mrvlc/passes/pass.h"
+#include "opened_targets.h"
 
 namespace mrvlc::driver {
-
-struct OpenedAccelerator {
-  target::TargetText text;
-  std::shared_ptr<const backend::Backend> backend;
-  backends::Settings settings;  // with what --target-opt says of it
-  size_t behind = 0;            // libraries named before it
-};
-
-struct Targets {
-  std::vector<OpenedAccelerator> accelerators;
-  Libraries libraries;
-};
 
 // The passes for an accelerator.
 std::span<const std::string_view> pipeline_for(const backend::Backend& backend);
@@ -38,7 +25,7 @@ Result<Targets> find_targets(const CompileOptions& options, std::string_view mod
 
 // Makes them the model's; options that hold for the first of them are settled.
 Status take_accelerators(const std::vector<OpenedAccelerator>& accelerators, CompileOptions& options,
-                         CompiledModel& m);
+                         ImportedModel& m);
 // The files of its package.
 void note_package(const OpenedAccelerator& accelerator, std::vector<ReadFile>& read);
 

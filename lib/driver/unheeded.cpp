@@ -82,7 +82,7 @@ namespace {
 // the accelerator; and the reason that keeps most of them.
 class Tally {
  public:
-  explicit Tally(const CompiledModel& m) : m_(m) {
+  explicit Tally(const PlacedModel& m) : m_(m) {
     for (const auto& d : m.partition.decisions) add(m.model.graph, 1, d);
     for (const auto& [graph, rounds, placed] : m.partition.bodies)
       for (const auto& d : placed.decisions) add(*graph, rounds, d);
@@ -139,7 +139,7 @@ class Tally {
     k.macs = saturating_add(k.macs, macs);
   }
 
-  const CompiledModel& m_;
+  const PlacedModel& m_;
   int64_t nodes_ = 0, nodes_on_ = 0, macs_ = 0, macs_on_ = 0;
   bool quantised_ = false;
   std::map<std::string, Kept> kept_;
@@ -153,7 +153,7 @@ const ir::Value* dynamic_input(const ir::Graph& graph) {
   return nullptr;
 }
 
-bool dynamic_everywhere(const CompiledModel& m) {
+bool dynamic_everywhere(const PlacedModel& m) {
   return std::ranges::any_of(m.partition.decisions, [&](const auto& d) {
     return ops::has_dynamic_shapes(m.model.graph, m.model.graph.node(d.node));
   });
@@ -161,7 +161,7 @@ bool dynamic_everywhere(const CompiledModel& m) {
 
 }  // namespace
 
-void warn_placement(const CompiledModel& m, const partition::Options& options, Diagnostics& diagnostics) {
+void warn_placement(const PlacedModel& m, const partition::Options& options, Diagnostics& diagnostics) {
   const auto add = [&](std::vector<Diag> found) {
     for (Diag& d : found) diagnostics.add(std::move(d));
   };

@@ -29,18 +29,6 @@ inline bool chooses(const CompileOptions& options) {
   return options.accuracy || options.objective == CompileOptions::Objective::Accuracy;
 }
 
-// Compiles and measures until the outputs of the probe are near enough, or nothing is left to be done.
-// nullopt: the compile itself fails, or there is no probe; a compile without a choice says why.
-std::optional<AccuracyChoice> choose_for_accuracy(const CompileOptions& options);
-
-// What more exactness costs: each row has about half the predicted error of the one before; the first is the
-// compile without --accuracy. Empty: there is no probe.
-struct FrontierPoint {
-  double predicted = 0, measured = 0;
-  double cycles = 0, host_cycles = 0;  // of the accelerator; an estimate of what the host computes instead
-};
-std::vector<FrontierPoint> accuracy_frontier(const CompileOptions& options);
-
 // The precisions of the choice become a region's, where it has the values and can.
 void apply_precisions(const AccuracyChoice& choice, const ir::Graph& graph, partition::Region& region);
 // ... those of all regions; nodes that are on the CPU for the choice say so.

@@ -1,12 +1,13 @@
 // `compile --accuracy`: what the outputs are most sensitive to, for what it costs, is kept more exactly
 // first; then it is tried, and more follows where the prediction was too good.
+#include "accuracy/choose.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "accuracy/plan.h"
-#include "accuracy/trials.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -38,7 +39,7 @@ struct Met {
 // What the plan has room for is given back: pairs are chosen again by what they turned out to cost. How far a
 // measurement will be from its prediction is not known (half to twice as much), so predictions are tried from
 // above what is asked downwards: the first that meets it costs least.
-Met give_back(Met best, const Trial& plain, double asked, Trials& trials) {
+Met give_back(Met best, const Trial& plain, double asked, AccuracyTrials& trials) {
   best.plan.learn(plain, best.trial);
   Plan last = best.plan;
   for (const double share : kReturns) {
@@ -55,7 +56,7 @@ Met give_back(Met best, const Trial& plain, double asked, Trials& trials) {
 }
 
 // Pairs that turn out to be needless go, the dearest for what they should buy first.
-Met thinned(Met best, double asked, Trials& trials) {
+Met thinned(Met best, double asked, AccuracyTrials& trials) {
   size_t tried = 0;
   for (const size_t i : best.plan.pairs_by_price()) {
     if (++tried > kMostThinned) break;
@@ -69,7 +70,7 @@ Met thinned(Met best, double asked, Trials& trials) {
 }
 
 // The cheapest way to the accuracy that is asked for.
-std::optional<AccuracyChoice> meet(double asked, Trials& trials) {
+std::optional<AccuracyChoice> meet(double asked, AccuracyTrials& trials) {
   const std::optional<Trial> plain = trials.measure({});
   if (!plain) return std::nullopt;
   const auto finished = [&](AccuracyChoice choice) {
@@ -104,7 +105,7 @@ std::optional<AccuracyChoice> meet(double asked, Trials& trials) {
 // from each trial; what fits is then chosen anew.
 class Within {
  public:
-  Within(double slowdown, const Trial& plain, Plan plan, Trials& trials)
+  Within(double slowdown, const Trial& plain, Plan plan, AccuracyTrials& trials)
       : limit_(slowdown * plain.cycles), plain_(plain), plan_(plan), best_(std::move(plan)), trials_(trials) {
     least_ = plain.error;
   }
@@ -172,11 +173,11 @@ class Within {
   double limit_, least_ = 0, cycles_ = 0;  // error and cycles of the best plan
   const Trial& plain_;
   Plan plan_, best_;
-  Trials& trials_;
+  AccuracyTrials& trials_;
   std::vector<Plan> seen_;
 };
 
-std::optional<AccuracyChoice> best_within(double slowdown, Trials& trials) {
+std::optional<AccuracyChoice> best_within(double slowdown, AccuracyTrials& trials) {
   const std::optional<Trial> plain = trials.measure({});
   if (!plain) return std::nullopt;
   auto found = trials.roundings();
@@ -189,8 +190,8 @@ constexpr size_t kMostRows = 8;
 
 }  // namespace
 
-std::vector<FrontierPoint> accuracy_frontier(const CompileOptions& options) {
-  Trials trials(options);
+std::vector<FrontierPoint> accuracy_frontier(const Fork& fork) {
+  AccuracyTrials trials(fork);
   const std::optional<Trial> plain = trials.measure({});
   auto found = plain ? trials.roundings() : std::nullopt;
   if (!found) return {};
@@ -208,10 +209,13 @@ std::vector<FrontierPoint> accuracy_frontier(const CompileOptions& options) {
   return out;
 }
 
-std::optional<AccuracyChoice> choose_for_accuracy(const CompileOptions& options) {
-  Trials trials(options);
-  if (options.objective == CompileOptions::Objective::Accuracy) return best_within(options.slowdown, trials);
-  return meet(*options.accuracy, trials);
+Chosen choose_for_accuracy(const Fork& fork) {
+  AccuracyTrials trials(fork);
+  const CompileOptions& options = fork.options();
+  const bool within = options.objective == CompileOptions::Objective::Accuracy;
+  auto choice = within ? best_within(options.slowdown, trials) : meet(*options.accuracy, trials);
+  auto made = choice ? std::move(trials).made(*choice) : std::nullopt;
+  return {std::move(choice), std::move(trials).first_probe(), std::move(made)};
 }
 
 void apply_precisions(const AccuracyChoice& choice, const ir::Graph& graph, partition::Region& region) {

@@ -142,7 +142,7 @@ Result<std::vector<Tensor>> run_region(const ir::Graph& graph, const backend::Re
 
 }  // namespace
 
-Result<DeviceRun> DeviceRun::create(const CompiledModel& m, const ir::Graph& graph) {
+Result<DeviceRun> DeviceRun::create(const CodedModel& m, const ir::Graph& graph) {
   DeviceRun out(m, graph);
   for (const backend::RegionCode& region : m.regions) {
     MRVLC_ASSIGN(std::unique_ptr<backend::Executor> executor, m.backend_of(region).executor(region.bytes));

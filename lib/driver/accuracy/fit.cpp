@@ -37,7 +37,7 @@ bool makes_or_reads(const ir::Graph& graph, const partition::Layer& layer, ir::V
 }  // namespace
 
 // Those that a user wants so stay as they are.
-std::vector<Accuracy::Beyond> Fitting::lost(const CompiledModel& m) const {
+std::vector<Accuracy::Beyond> Fitting::lost(const ProbedModel& m) const {
   std::vector<Accuracy::Beyond> out;
   for (const Accuracy::Beyond& b : m.accuracy.beyond) {
     const bool named = std::ranges::any_of(options_.precisions, [&](const auto& p) {
@@ -48,7 +48,7 @@ std::vector<Accuracy::Beyond> Fitting::lost(const CompiledModel& m) const {
   return out;
 }
 
-bool Fitting::stays(const CompiledModel& m) {
+bool Fitting::stays(const ProbedModel& m) {
   if (last_) return true;
   const std::vector<Accuracy::Beyond> beyond = lost(m);
   const Outcome now{beyond.size(), m.accuracy.known() ? m.accuracy.expected_error() : 0};
@@ -73,7 +73,7 @@ bool Fitting::better(const Outcome& now) const {
   return now.lost < best_->lost || (now.lost == best_->lost && now.error < kBetter * best_->error);
 }
 
-void Fitting::find_choices(const CompiledModel& m, const std::vector<Accuracy::Beyond>& beyond) {
+void Fitting::find_choices(const ProbedModel& m, const std::vector<Accuracy::Beyond>& beyond) {
   for (const How how : {How::Cpu, How::Pairs, How::Scaled}) {
     AccuracyChoice choice;
     for (const Accuracy::Beyond& b : beyond) fit(m, b, how, choice);
@@ -83,7 +83,7 @@ void Fitting::find_choices(const CompiledModel& m, const std::vector<Accuracy::B
   }
 }
 
-Fitting::Way Fitting::look(const CompiledModel& m, ir::ValueId value, const Precision& precision) const {
+Fitting::Way Fitting::look(const ProbedModel& m, ir::ValueId value, const Precision& precision) const {
   Way way;
   const ir::Graph& graph = m.model.graph;
   const std::set<ir::SourceId> held = held_sources(graph, options_);
@@ -103,7 +103,7 @@ Fitting::Way Fitting::look(const CompiledModel& m, ir::ValueId value, const Prec
   return way;
 }
 
-void Fitting::fit(const CompiledModel& m, const Accuracy::Beyond& b, How how, AccuracyChoice& choice) const {
+void Fitting::fit(const ProbedModel& m, const Accuracy::Beyond& b, How how, AccuracyChoice& choice) const {
   const ir::Graph& graph = m.model.graph;
   const Precision precision = kept_as(how == How::Scaled ? Precision::Kind::Half : Precision::Kind::Pair,
                                       b.magnitude, m.known.proved(graph, b.id));
@@ -124,6 +124,17 @@ void Fitting::fit(const CompiledModel& m, const Accuracy::Beyond& b, How how, Ac
                       way.obstacle ? ", and cannot be kept otherwise: " + *way.obstacle
                                    : ", and is not near enough as " + partition::to_text(precision));
     }
+  }
+}
+
+std::optional<AccuracyChoice> fitting_choice(const Fork& fork, const CompileOptions& options) {
+  Fitting fitting(options);
+  Session session(options);
+  for (;;) {
+    Said said;
+    auto placed = fork.place(session, options, fitting.choice(), said);
+    const auto made = placed ? probe_model(session, *std::move(placed), nullptr, said) : std::nullopt;
+    if (!made || fitting.stays(made->model)) return fitting.choice();
   }
 }
 

@@ -1,7 +1,7 @@
 // Values that leave fp16, as a probe or data show: they are kept as v * 2^-k, or as pairs, or what makes them
 // moves to the CPU.
 #pragma once
-#include "compiled_model.h"
+#include "stages/fork.h"
 
 namespace mrvlc::driver {
 
@@ -11,7 +11,7 @@ class Fitting {
  public:
   explicit Fitting(const CompileOptions& options) : options_(options) {}
   // Of the compile with choice(). False: another one is due.
-  bool stays(const CompiledModel& m);
+  bool stays(const ProbedModel& m);
   // nullopt: nothing leaves fp16, or nothing helps.
   const std::optional<AccuracyChoice>& choice() const { return choice_; }
 
@@ -29,11 +29,11 @@ class Fitting {
     bool held = false;
   };
 
-  std::vector<Accuracy::Beyond> lost(const CompiledModel& m) const;
-  Way look(const CompiledModel& m, ir::ValueId value, const partition::Precision& precision) const;
-  void find_choices(const CompiledModel& m, const std::vector<Accuracy::Beyond>& beyond);
+  std::vector<Accuracy::Beyond> lost(const ProbedModel& m) const;
+  Way look(const ProbedModel& m, ir::ValueId value, const partition::Precision& precision) const;
+  void find_choices(const ProbedModel& m, const std::vector<Accuracy::Beyond>& beyond);
   bool better(const Outcome& now) const;
-  void fit(const CompiledModel& m, const Accuracy::Beyond& b, How how, AccuracyChoice& choice) const;
+  void fit(const ProbedModel& m, const Accuracy::Beyond& b, How how, AccuracyChoice& choice) const;
 
   const CompileOptions& options_;
   std::optional<AccuracyChoice> choice_, best_choice_;
@@ -42,7 +42,7 @@ class Fitting {
   bool last_ = false;
 };
 
-// What a compile with these options comes to.
-std::optional<AccuracyChoice> fitting_choice(const CompileOptions& options);
+// What compiles from here come to with these options.
+std::optional<AccuracyChoice> fitting_choice(const Fork& fork, const CompileOptions& options);
 
 }  // namespace mrvlc::driver

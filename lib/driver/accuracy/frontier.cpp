@@ -1,14 +1,17 @@
 // The table of `mrvlc calibrate --frontier`.
 #include <fmt/format.h>
 
-#include "accuracy/choice.h"
+#include "accuracy/choose.h"
 #include "mrvlc/driver/driver.h"
 #include "mrvlc/support/diag/accuracy.h"
 
 namespace mrvlc::driver {
 
 Result<std::string> frontier(const CompileOptions& options) {
-  const std::vector<FrontierPoint> points = accuracy_frontier(options);
+  Session session(options);
+  Said said;
+  const auto fork = Fork::open(session, options, said);
+  const std::vector<FrontierPoint> points = fork ? accuracy_frontier(*fork) : std::vector<FrontierPoint>();
   if (points.empty()) return make_diag<DiagCode::MRV0910>();
   std::string out = fmt::format("{:>10} {:>10} {:>12} {:>8} {:>12}\n", "predicted", "measured", "cycles",
                                 "ratio", "host cycles");

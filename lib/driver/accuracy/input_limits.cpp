@@ -56,7 +56,7 @@ std::vector<chost::InputLimit> stated_limits(const ir::Graph& graph,
   return out;
 }
 
-Result<std::vector<chost::InputLimit>> LimitSearch::find(const CompiledModel& m) const {
+Result<std::vector<chost::InputLimit>> LimitSearch::find(const CodedModel& m) const {
   std::vector<chost::InputLimit> out;
   double least = range::kFp16Most;
   for (const auto& [input, magnitude] : reached) least = std::min(least, magnitude);

@@ -30,7 +30,7 @@ struct LimitSearch {
   bool both_at_once = true;  // float32 and the device, on two threads
 
   // By position in graph.inputs(). Nothing beyond the range of fp16 is tried. Errors: of the simulator.
-  Result<std::vector<chost::InputLimit>> find(const CompiledModel& m) const;
+  Result<std::vector<chost::InputLimit>> find(const CodedModel& m) const;
 };
 
 }  // namespace mrvlc::driver

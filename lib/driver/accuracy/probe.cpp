@@ -85,7 +85,7 @@ interp::Options room_of(const CompileOptions& options) {
 }
 
 // Samples that the budget has room for, or why there are none. `kept`: those of the calibration data.
-size_t samples_within(const CompiledModel& m, const CompileOptions& options, size_t kept,
+size_t samples_within(const PlacedModel& m, const CompileOptions& options, size_t kept,
                       std::string& why_not) {
   const ir::Graph& graph = m.model.graph;
   if (all_regions(graph, m.partition).empty()) return why_not = "nothing runs on an accelerator", 0;
@@ -131,7 +131,7 @@ calibration::Distributions for_sample(size_t k, const calibration::Distributions
 
 // Each once, with the ONNX node that makes it.
 std::vector<std::pair<ir::ValueId, Accuracy::Beyond>> stored_activations(
-    const CompiledModel& m, const calibration::Distributions& known) {
+    const PlacedModel& m, const calibration::Distributions& known) {
   const ir::Graph& graph = m.model.graph;
   std::vector<std::pair<ir::ValueId, Accuracy::Beyond>> out;
   std::set<ir::ValueId> seen;
@@ -167,8 +167,8 @@ std::string how_inputs_were_made(size_t samples, bool kept, const calibration::C
 
 }  // namespace
 
-Result<Probe> Probe::begin(const CompiledModel& m, const CompileOptions& options,
-                           const calibration::Calibration* data) {
+Result<Probe> Probe::begin(const PlacedModel& m, const CompileOptions& options,
+                           const calibration::Calibration* data, const Probe* like) {
   Probe out;
   const ir::Graph& graph = m.model.graph;
   MRVLC_ASSIGN(auto distributions, calibration::distributions_of(graph, options.input_ranges));
@@ -204,11 +204,22 @@ Result<Probe> Probe::begin(const CompiledModel& m, const CompileOptions& options
   if (!any_float_output(graph)) out.compared_ = region_outputs(m.partition);
   out.distributions_ = distributions, out.named_ = named;
   out.prepare_search(m, options);
-  out.reference_ = std::async(launch_for(options.jobs),
-                              [graph, inputs = out.inputs_, kept = out.compared_, room = room_of(options)] {
-                                return reference(graph, inputs, kept, room);
-                              });
+  out.shares_ = !m.rewritten;
+  if (like != nullptr && out.has_reference_of(*like)) {
+    out.reference_ = like->reference_;
+    return out;
+  }
+  out.reference_ = std::async(launch_for(options.jobs), [graph, inputs = out.inputs_, kept = out.compared_,
+                                                         room = room_of(options)] {
+                     return reference(graph, inputs, kept, room);
+                   }).share();
   return out;
+}
+
+// Inputs of one model and one set of options differ in their number alone.
+bool Probe::has_reference_of(const Probe& other) const {
+  return shares_ && other.shares_ && other.reference_.valid() && inputs_.size() == other.inputs_.size() &&
+         compared_ == other.compared_;
 }
 
 // Those of --data, against the model in floats.
@@ -254,15 +265,13 @@ Result<Probe::Reference> Probe::reference(const ir::Graph& graph,
   return out;
 }
 
-Accuracy Probe::finish(const CompiledModel& m) {
+Accuracy Probe::finish(const CodedModel& m) {
   if (!reference_.valid()) {
     find_beyond(nullptr);
     choose_worst();
     return std::move(accuracy_);
   }
-  Result<Reference> expected = reference_.get();
-  if (expected.ok() && compared_.empty())
-    for (size_t k = 0; k < expected_.size(); ++k) expected->samples[k].outputs = expected_[k];
+  const Result<Reference>& expected = reference_.get();
   Status status = expected.ok() ? compare(m, *expected) : Status(expected.error());
   if (status.ok()) {
     accuracy_.samples = inputs_.size();
@@ -288,7 +297,7 @@ void Probe::choose_worst() {
   }
 }
 
-Status Probe::compare(const CompiledModel& m, const Reference& expected) {
+Status Probe::compare(const CodedModel& m, const Reference& expected) {
   const ir::Graph& graph = m.model.graph;
   for (ir::ValueId id : compared_.empty() ? graph.outputs() : compared_)
     accuracy_.outputs.push_back({graph.value(id).name, 0, 0});
@@ -297,8 +306,9 @@ Status Probe::compare(const CompiledModel& m, const Reference& expected) {
     MRVLC_ASSIGN(const DeviceRun::Results actual, device.run(inputs_[k]));
     size_t at = 0;
     if (compared_.empty()) {
+      const std::vector<Tensor>& wanted = k < expected_.size() ? expected_[k] : expected.samples[k].outputs;
       for (size_t i = 0; i < actual.outputs.size(); ++i)
-        take_difference(actual.outputs[i], expected.samples[k].outputs[i], accuracy_.outputs[at++]);
+        take_difference(actual.outputs[i], wanted[i], accuracy_.outputs[at++]);
       continue;
     }
     for (const std::vector<Tensor>& region : actual.of_regions)

@@ -14,14 +14,16 @@ namespace mrvlc::driver {
 class Probe {
  public:
   // Before code generation, which gives constants back. `data`: null without --calibration. The reference is
-  // computed on another thread, unless options.jobs is 1. Errors: those of --input-range.
-  static Result<Probe> begin(const CompiledModel& m, const CompileOptions& options,
-                             const calibration::Calibration* data);
+  // computed on another thread, unless options.jobs is 1. `like`: of the same simplified model placed
+  // otherwise; where placing has not changed the graph, its reference is this one's, too. May be null.
+  // Errors: those of --input-range.
+  static Result<Probe> begin(const PlacedModel& m, const CompileOptions& options,
+                             const calibration::Calibration* data, const Probe* like = nullptr);
   // When all binaries are there.
-  Accuracy finish(const CompiledModel& m);
+  Accuracy finish(const CodedModel& m);
   // Then, where `m.accuracy` is good enough: what the program checks of its inputs (input_limits.h). Ranges
   // that were stated are taken as they are. Errors: of the simulator.
-  Result<std::vector<Accuracy::Limit>> limits(const CompiledModel& m, const CompileOptions& options) const;
+  Result<std::vector<Accuracy::Limit>> limits(const ProbedModel& m, const CompileOptions& options) const;
 
   const std::vector<std::vector<Tensor>>& inputs() const { return inputs_; }  // by sample
   // What is compared instead of the model's outputs where these hold no floats; else empty.
@@ -39,13 +41,14 @@ class Probe {
   static Result<Reference> reference(const ir::Graph& graph, const std::vector<std::vector<Tensor>>& inputs,
                                      const std::vector<ir::ValueId>& kept, const interp::Options& room);
 
+  bool has_reference_of(const Probe& other) const;
   void take_samples(const QuantizedModel& quantized, size_t samples);
   void take_calibration(const calibration::Calibration& data);
-  Status compare(const CompiledModel& m, const Reference& expected);
+  Status compare(const CodedModel& m, const Reference& expected);
   // What stored values the calibration data or the reference have seen beyond fp16.
   void find_beyond(const Reference* expected);
   void choose_worst();
-  void prepare_search(const CompiledModel& m, const CompileOptions& options);
+  void prepare_search(const PlacedModel& m, const CompileOptions& options);
   std::vector<std::vector<Tensor>> larger_inputs(double factor) const;
 
   Accuracy accuracy_;
@@ -55,7 +58,8 @@ class Probe {
   // Activations that regions store, in the order of the program; of `Beyond` all but what was seen.
   std::vector<std::pair<ir::ValueId, Accuracy::Beyond>> stored_;
   std::vector<ir::ValueId> compared_;  // results of regions; empty: outputs of the model are
-  std::future<Result<Reference>> reference_;
+  bool shares_ = false;                // the graph is as it was simplified
+  std::shared_future<Result<Reference>> reference_;
   // For limits of inputs: the distributions of all, of which --input-range states some; the graph with all
   // its constants where there is time for runs of so many samples, else null.
   calibration::Distributions distributions_, named_;

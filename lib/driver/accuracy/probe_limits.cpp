@@ -34,7 +34,7 @@ calibration::Distributions about_zero(const ir::Graph& graph, const calibration:
 
 }  // namespace
 
-void Probe::prepare_search(const CompiledModel& m, const CompileOptions& options) {
+void Probe::prepare_search(const PlacedModel& m, const CompileOptions& options) {
   const std::optional<int64_t> cost = run_cost(m.model.graph, m.partition);
   // Integers saturate in the reference, too, which therefore has nothing to say of larger inputs.
   if (!options.input_limits || options.quantized != nullptr || !compared_.empty() || !cost) return;
@@ -65,7 +65,7 @@ std::vector<std::vector<Tensor>> Probe::larger_inputs(double factor) const {
   return out;
 }
 
-Result<std::vector<Accuracy::Limit>> Probe::limits(const CompiledModel& m,
+Result<std::vector<Accuracy::Limit>> Probe::limits(const ProbedModel& m,
                                                    const CompileOptions& options) const {
   std::vector<Accuracy::Limit> out;
   if (!options.input_limits || !m.accuracy.on_accelerator) return out;

@@ -1,4 +1,4 @@
-// --precision int8 and auto: early checks, the quantiser, samples for the probe, the import of what it made.
+// --precision int8 and auto: the quantiser, samples for the probe, the import of what it made.
 #include "accuracy/quantized_model.h"
 
 #include <algorithm>
@@ -9,8 +9,6 @@
 #include "mrvlc/onnx/exporter.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/mapped_file.h"
-#include "output/output_folder.h"
-#include "targets_of.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
@@ -84,16 +82,6 @@ Status make(const CompileOptions& options, bool half, QuantizedModel& out, Diagn
   return {};
 }
 
-// What can be said before the work.
-Result<Targets> check_early(const CompileOptions& options, Diagnostics& diagnostics) {
-  MRVLC_TRY(check_precision(options));
-  MRVLC_TRY(check_replaceable(options.out));
-  MRVLC_TRY(check_apart(options, named_files(options)));
-  MRVLC_TRY(check_side_files(options));
-  MRVLC_TRY(check_target_options(options));
-  return find_targets(options, "model", diagnostics);
-}
-
 }  // namespace
 
 Status check_precision(const CompileOptions& options) {
@@ -106,18 +94,12 @@ Status check_precision(const CompileOptions& options) {
   return {};
 }
 
-std::optional<CompileOptions> with_precision(const CompileOptions& options, Diagnostics& diagnostics) {
-  if (options.data.empty() || options.quantized != nullptr) return options;
-  Diagnostics said;  // of targets, again by the compile
+bool quantize_for(CompileOptions& options, bool half, Diagnostics& diagnostics) {
+  if (options.data.empty() || options.quantized != nullptr) return true;
   auto model = std::make_shared<QuantizedModel>();
-  const auto targets = check_early(options, said);
-  const Status made = targets.ok() ? make(options, !targets->accelerators.empty(), *model, diagnostics)
-                                   : Status(targets.error());
-  if (!made.ok()) diagnostics.add(made.error());
-  if (diagnostics.has_errors()) return std::nullopt;
-  CompileOptions out = options;
-  out.quantized = std::move(model);
-  return out;
+  if (Status made = make(options, half, *model, diagnostics); !made.ok()) diagnostics.add(made.error());
+  options.quantized = std::move(model);
+  return !diagnostics.has_errors();
 }
 
 std::optional<onnx::Model> import_quantized(const QuantizedModel& quantized, const CompileOptions& options,

@@ -23,9 +23,9 @@ struct QuantizedModel {
 // MRV0004: --precision and --data do not go together, or one asks for the other.
 Status check_precision(const CompileOptions& options);
 
-// The options, with what --precision int8 or auto makes of the model where they have --data. nullopt:
+// options.quantized, where --precision int8 or auto have --data; `half`: there is an accelerator. False:
 // `diagnostics` say why not.
-std::optional<CompileOptions> with_precision(const CompileOptions& options, Diagnostics& diagnostics);
+bool quantize_for(CompileOptions& options, bool half, Diagnostics& diagnostics);
 
 // The model of the compile, and in its place what stands in for it.
 std::optional<onnx::Model> import_quantized(const QuantizedModel& quantized, const CompileOptions& options,

@@ -6,10 +6,10 @@
 #include <set>
 
 #include "accuracy/quantized_model.h"
-#include "compile_hooks.h"
 #include "mrvlc/onnx/exporter.h"
 #include "mrvlc/partition/costs.h"
 #include "mrvlc/support/diag/general.h"
+#include "stages/stages.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -17,22 +17,22 @@ namespace {
 class Timer {
  public:
   // `order`: nodes of the network as they stand in its file.
-  Timer(const CompiledModel& m, const std::vector<ir::NodeId>& order) : m_(m), order_(order) {
+  Timer(const ProbedModel& m, const std::vector<ir::NodeId>& order) : m_(m), order_(order) {
     for (const ir::Source& s : m.model.graph.sources()) of_source_.push_back(number_of(s));
   }
 
   quantize::Times run() {
     const ir::Graph& g = m_.model.graph;
     for (size_t r = 0; r < m_.partition.regions.size(); ++r) add_region(r);
-    const std::vector<double> seconds = node_seconds(g, m_.host_model);
+    const std::vector<double> seconds = node_seconds(g, m_.inputs.host_model);
     for (const auto& d : m_.partition.decisions)
       if (!d.accelerator) add({d.node}, seconds[d.node.index()] * per_second());
     const auto borders =
         m_.has_accelerator ? crossings(g, m_.partition, *m_.backend) : std::vector<partition::Crossing>();
     for (const partition::Crossing& c : borders)
       add(g.value(c.value).users,
-          crossing_seconds(m_.host_model, c, g.value(c.value).type.elements()) * per_second());
-    out_.all = per_second() * estimate(g, m_.partition, *m_.backend, m_.host_model, seconds, borders,
+          crossing_seconds(m_.inputs.host_model, c, g.value(c.value).type.elements()) * per_second());
+    out_.all = per_second() * estimate(g, m_.partition, *m_.backend, m_.inputs.host_model, seconds, borders,
                                        [&](const partition::Region& r) { return seconds_of(r); })
                                   .seconds();
     return std::move(out_);
@@ -72,7 +72,7 @@ class Timer {
     out_.parts.push_back(std::move(part));
   }
 
-  const CompiledModel& m_;
+  const ProbedModel& m_;
   const std::vector<ir::NodeId>& order_;
   std::vector<std::optional<size_t>> of_source_;
   quantize::Times out_;
@@ -88,16 +88,12 @@ Result<quantize::Times> trial_times(const ir::Graph& graph, const CompileOptions
   CompileOptions trial = for_measuring(options, CompileOptions::Probe::Never);
   trial.quantized = model;
   const std::vector<ir::NodeId> order = graph.topological_order();
-  std::optional<quantize::Times> out;
-  CompileHooks hooks;
-  hooks.probed = [&](const CompiledModel& m, const Probe&) {
-    out = Timer(m, order).run();
-    return false;
-  };
-  Diagnostics said;
-  compile(trial, said, hooks);
-  if (out) return *std::move(out);
-  for (const Diag& d : said.list())
+  Session session(trial);
+  Said said;
+  auto placed = placed_model(session, trial, {}, said);
+  if (const auto made = placed ? probe_model(session, *std::move(placed), nullptr, said) : std::nullopt)
+    return Timer(made->model, order).run();
+  for (const Diag& d : said.diagnostics.list())
     if (d.severity() == Severity::Error) return d;
   return make_diag<DiagCode::MRV0004>("--precision auto: a trial cannot be compiled");
 }

@@ -1,11 +1,10 @@
-// Compiles as far as the probe, with one choice or another of what is not to be fp16.
+// The model with one choice or another of what is not to be fp16, as far as the probe.
 #pragma once
 #include "accuracy/fit.h"
 #include "accuracy/roundings.h"
+#include "stages/stages.h"
 
 namespace mrvlc::driver {
-
-class Probe;
 
 // A compile that was measured.
 struct Trial {
@@ -15,31 +14,43 @@ struct Trial {
   std::map<ir::NodeId, double> layers;  // of these, by the anchor of the layer that they are spent on
 };
 
-class Trials {
+// A trial as it was compiled, with the options of trials, and what it said.
+struct Made {
+  AccuracyChoice choice;
+  Probed probed;
+  Said said;
+};
+
+class AccuracyTrials {
  public:
-  explicit Trials(const CompileOptions& options);
+  // Each trial goes on from a copy of the model that `from` makes.
+  explicit AccuracyTrials(const Fork& from);
 
   // nullopt: it cannot be compiled so, or not probed.
   std::optional<Trial> measure(const AccuracyChoice& choice);
   // What is done without --accuracy about values that leave fp16.
-  std::optional<AccuracyChoice> fitting() const { return fitting_choice(options_); }
+  std::optional<AccuracyChoice> fitting() const { return fitting_choice(from_, options_); }
   size_t runs() const { return runs_; }
+  // nullopt: none was probed.
+  std::optional<Probe> first_probe() && { return std::move(first_); }
+  // The last one, if it is what a compile by the choice makes.
+  std::optional<Made> made(const AccuracyChoice& choice) &&;
 
   // Of the first trial, without code.
-  const ir::Graph& graph() const { return *graph_; }
+  const ir::Graph& graph() const { return placed_->model.graph; }
   // With their sensitivities; nullopt: the interpreter does not get there.
   std::optional<RegionRoundings> roundings() const;
 
  private:
-  void take(const CompiledModel& m, const Probe& probe);
+  void look_at(const Probed& first);
 
+  const Fork& from_;
   CompileOptions options_;
-  std::optional<ir::Graph> graph_;  // before code generation
-  std::optional<partition::Partition> partition_;
-  std::shared_ptr<const backend::Backend> backend_;  // null until a model was seen
-  std::vector<double> layer_cycles_;
-  std::vector<std::vector<Tensor>> samples_;
-  std::vector<ir::ValueId> compared_;
+  Session session_;
+  std::optional<PlacedModel> placed_;  // the first
+  std::optional<Probe> first_;         // of the first that was probed
+  std::vector<double> layer_cycles_;   // of that
+  std::optional<Made> last_;
   size_t runs_ = 0;
 };
 

@@ -12,7 +12,7 @@
 #include <set>
 
 #include "batch/store.h"
-#include "compile_hooks.h"
+#include "compile_noted.h"
 #include "diff/totals.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/support/diag/general.h"
@@ -137,7 +137,7 @@ class Work {
     options.out = one_.out();
     Diagnostics diagnostics;
     std::vector<ReadFile> read;
-    const bool done = driver::compile(options, diagnostics, read);
+    const bool done = compile_noted(options, diagnostics, read);
     if (interrupted() != 0) ::_exit(interrupted());
     add_files(record_, read.empty() ? named_files(options) : read);
     if (done)

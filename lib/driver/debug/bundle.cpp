@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compile_hooks.h"
+#include "compiled_model.h"
 #include "mrvlc/driver/debug.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/idmap/idmap.h"

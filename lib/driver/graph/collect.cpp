@@ -158,7 +158,7 @@ class PlacedGraph {
   PlacedGraph(const CompiledModel& m, const Json& report, const std::vector<report::Region>& regions,
               const ir::Graph& graph, const partition::Partition& partition, GraphCollector& out)
       : m_(m), report_(report), regions_(regions), g_(graph), partition_(partition), out_(out) {
-    seconds_ = node_seconds(graph, m.host_model);
+    seconds_ = node_seconds(graph, m.inputs.host_model);
     time_calls(partition.calls, seconds_);
     for (const auto& d : partition.decisions) decision_[d.node] = &d;
   }

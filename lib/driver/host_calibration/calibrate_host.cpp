@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 
-#include "compile_hooks.h"
 #include "host_calibration/fit.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/support/diag/general.h"
@@ -15,6 +14,7 @@
 #include "profile/measured.h"
 #include "read_files.h"
 #include "side_inputs.h"
+#include "stages/stages.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
@@ -84,6 +84,18 @@ class HostCalibrator {
     return functions(times, terms, map);
   }
 
+  static Terms terms_of(const ir::Graph& graph) {
+    Terms terms;
+    const partition::HostKernels kernels(graph);
+    for (ir::NodeId id : graph.topological_order()) {
+      const ir::Node& node = graph.node(id);
+      if (!ir::bodies_of(node).empty()) continue;  // they go by many rates
+      const partition::HostEffort effort = partition::host_effort(kernels, node);
+      terms.emplace(graph.expr_id(id), HostFunction::Term{partition::host_key(node, effort.form), effort});
+    }
+    return terms;
+  }
+
   // For the host alone; what is counted of each node.
   Result<Terms> compiled(const fs::path& model, const fs::path& out) {
     CompileOptions compile = for_measuring(o_.compile, CompileOptions::Probe::Never);
@@ -91,21 +103,13 @@ class HostCalibrator {
     compile.out = out;
     compile.name = "network";
     compile.targets = {"host"};
-    Terms terms;
-    CompileHooks hooks;
-    hooks.placed = [&](const ir::Graph& graph, const partition::Partition&, const target::Machine&) {
-      const partition::HostKernels kernels(graph);
-      for (ir::NodeId id : graph.topological_order()) {
-        const ir::Node& node = graph.node(id);
-        if (!ir::bodies_of(node).empty()) continue;  // they go by many rates
-        const partition::HostEffort effort = partition::host_effort(kernels, node);
-        terms.emplace(graph.expr_id(id), HostFunction::Term{partition::host_key(node, effort.form), effort});
-      }
-      return Status();
-    };
-    Diagnostics found;
-    if (driver::compile(compile, found, hooks)) return terms;
-    for (const Diag& d : found.list()) diagnostics_.add(at_file(d, model));
+    Session session(compile);
+    Said said;
+    auto placed = placed_model(session, compile, {}, said);
+    const Terms terms = placed ? terms_of(placed->model.graph) : Terms();
+    auto probed = placed ? probe_model(session, *std::move(placed), nullptr, said) : std::nullopt;
+    if (probed && finish_model(session, *std::move(probed), std::nullopt, said)) return terms;
+    for (const Diag& d : said.diagnostics.list()) diagnostics_.add(at_file(d, model));
     told_ = true;
     return make_diag<DiagCode::MRV0002>(model.string(), "not compiled");
   }

@@ -95,7 +95,7 @@ Status check_gates(const Json& report, const Json& baseline, const Gates& gates,
   return std::move(failed.back());
 }
 
-bool check_fallback(const CompiledModel& m, Diagnostics& diagnostics) {
+bool check_fallback(const PlacedModel& m, Diagnostics& diagnostics) {
   constexpr size_t kMaxGateErrors = 20;
   size_t found = 0;
   for (const auto& d : m.partition.decisions) {

@@ -13,6 +13,6 @@ void add_gates(Json& report, const CompiledModel& m, const Gates& gates);
 Status check_gates(const Json& report, const Json& baseline, const Gates& gates, Diagnostics& diagnostics);
 
 // --fail-on-fallback: every node in the way is named, not only the first.
-bool check_fallback(const CompiledModel& m, Diagnostics& diagnostics);
+bool check_fallback(const PlacedModel& m, Diagnostics& diagnostics);
 
 }  // namespace mrvlc::driver

@@ -107,7 +107,7 @@ Json host_nodes(const CompiledModel& m, const Times& times) {
                     {"op_type", n.op->name},
                     {"code", word(d.why)},
                     {"step", steps[d.node.index()]},
-                    {"rate", host_rate(m.host_model, n, partition::host_form(kernels, n))},
+                    {"rate", host_rate(m.inputs.host_model, n, partition::host_form(kernels, n))},
                     {"seconds", times.nodes[d.node.index()]}});
   }
   return list;
@@ -121,13 +121,13 @@ struct Estimate {
 
 Estimate estimate_of(const CompiledModel& m, const ir::Graph& graph, const partition::Partition& partition) {
   Estimate out;
-  std::vector<double> nodes = node_seconds(graph, m.host_model);
+  std::vector<double> nodes = node_seconds(graph, m.inputs.host_model);
   for (double s : nodes) out.all += s;
   time_calls(partition.calls, nodes);
   std::vector<partition::Crossing> borders;
   for (const chost::Conversion& c : m.host.conversions)
     if (c.region - partition.first_region < partition.regions.size()) borders.push_back(c);
-  out.times = estimate(graph, partition, *m.backend, m.host_model, nodes, borders,
+  out.times = estimate(graph, partition, *m.backend, m.inputs.host_model, nodes, borders,
                        [&](const partition::Region& r) { return region_seconds(m, r.id); });
   return out;
 }
@@ -143,7 +143,7 @@ void add_region(const Times::OfRegion& r, double rounds, ExpectedTime& out) {
 }  // namespace
 
 double conversion_seconds(const CompiledModel& m, const chost::Conversion& c) {
-  return crossing_seconds(m.host_model, c, c.elements);
+  return crossing_seconds(m.inputs.host_model, c, c.elements);
 }
 
 void add_partition(Json& report, const CompiledModel& m, const CompileOptions& options) {

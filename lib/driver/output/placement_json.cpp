@@ -28,7 +28,7 @@ void write_trial(JsonWriter& out, const partition::RuleTrial& t) {
 }
 
 // Nodes share their trials: those of many have their text made once.
-class Trials {
+class RuleTrialTexts {
  public:
   void write(JsonWriter& out, const std::shared_ptr<const partition::RuleTrial>& t) {
     if (t.use_count() < kShared) return write_trial(out, *t);
@@ -97,7 +97,8 @@ void write_decision(JsonWriter& out, const CompiledModel& m, const partition::No
   out.member("code", word(decision.why));
 }
 
-void write_node(JsonWriter& out, const CompiledModel& m, const PlacedNodes& nodes, size_t i, Trials& trials) {
+void write_node(JsonWriter& out, const CompiledModel& m, const PlacedNodes& nodes, size_t i,
+                RuleTrialTexts& trials) {
   const ir::Source& source = nodes.source(i);
   const partition::NodeDecision* decision = nodes.decision(i);
   out.object();
@@ -144,9 +145,9 @@ void write_placement(JsonWriter& out, const CompiledModel& m, const PlacedNodes&
   out.object();
   out.member("schema", "mrvlc-placement-1");
   out.member("target", m.has_accelerator ? m.machine().name : "host");
-  write_constraints(out, m.constraints);
+  write_constraints(out, m.constrained.asked);
   out.key("nodes").array();
-  Trials trials;
+  RuleTrialTexts trials;
   for (size_t i = 0; i < nodes.size(); ++i) write_node(out, m, nodes, i, trials);
   out.end();
   idmap::write_precisions(out, m.model.graph, m.partition);

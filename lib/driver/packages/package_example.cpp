@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
-#include "compile_hooks.h"
 #include "mrvlc/driver/driver.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/onnx/exporter.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/support/diag/target.h"
+#include "stages/stages.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
@@ -42,19 +42,14 @@ struct Share {
 
 // How many operators of the example the target takes.
 Result<Share> placed(const CompileOptions& options) {
-  Share share;
-  CompileHooks hooks;
-  hooks.placed = [&](ir::Graph&, partition::Partition& partition, const target::Machine&) -> Status {
-    share.nodes = partition.decisions.size();
-    share.taken = static_cast<size_t>(
-        std::ranges::count_if(partition.decisions, [](const auto& d) { return d.on_target(); }));
-    return {};
-  };
-  hooks.probed = [](const CompiledModel&, const Probe&) { return false; };
-  Diagnostics said;
-  compile(for_trial(options), said, hooks);
-  if (said.has_errors()) return *std::ranges::find(said.list(), Severity::Error, &Diag::severity);
-  return share;
+  const CompileOptions trial = for_trial(options);
+  Session session(trial);
+  Said said;
+  const auto placed = placed_model(session, trial, {}, said);
+  if (!placed) return *std::ranges::find(said.diagnostics.list(), Severity::Error, &Diag::severity);
+  const auto& decisions = placed->partition.decisions;
+  const auto taken = std::ranges::count_if(decisions, [](const auto& d) { return d.on_target(); });
+  return Share{static_cast<size_t>(taken), decisions.size()};
 }
 
 }  // namespace

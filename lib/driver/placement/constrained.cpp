@@ -1,41 +1,33 @@
-// A trial is a compile that ends when everything is placed: what rules take without the constraints that name
-// them, what a changed placement.json differs from, and what is on the accelerator without borders.
+// A trial ends when everything is placed: what rules take without the constraints that name them, what a
+// changed placement.json differs from, and what is on the accelerator without borders.
 #include "constrained.h"
 
 #include "mrvlc/support/diag/general.h"
+#include "stages/stages.h"
 
 namespace mrvlc::driver {
 namespace {
 
-class Trials {
+class PlacementTrials {
  public:
-  Trials(const CompileOptions& options, const CompileHooks& hooks)
-      : options_(for_trial(options)), choice_(hooks.choice) {
-    options_.placement.clear();
-  }
+  PlacementTrials(const ImportedModel& imported, const std::optional<AccuracyChoice>& choice)
+      : imported_(imported), choice_(choice) {}
 
   Result<Placed> with(const std::vector<Constraint>& constraints) const {
-    std::optional<Placed> out;
-    CompileHooks hooks;
-    hooks.constraints = constraints;
-    hooks.choice = choice_;
-    hooks.placed = [&](ir::Graph& graph, partition::Partition& partition,
-                       const target::Machine& machine) -> Status {
-      out.emplace(graph, partition, machine.name);
-      return make_diag<DiagCode::MRV0009>("a trial ends here");
-    };
-    Diagnostics said;
-    compile(options_, said, hooks);
-    if (out) return *std::move(out);
-    for (const Diag& d : said.list()) {
-      if (d.severity() == Severity::Error) return d;
-    }
-    return make_diag<DiagCode::MRV0007>("a trial of the placement ended without one");
+    ImportedModel copy = imported_;
+    copy.options = for_trial(copy.options);
+    Session session(copy.options);
+    Said said;
+    auto simplified = simplify_model(session, std::move(copy), {constraints, choice_}, said);
+    const auto placed =
+        simplified ? place_model(session, *std::move(simplified), choice_, said) : std::nullopt;
+    if (placed) return Placed(placed->model.graph, placed->partition, placed->machine().name);
+    return *std::ranges::find(said.diagnostics.list(), Severity::Error, &Diag::severity);
   }
 
  private:
-  CompileOptions options_;
-  std::optional<AccuracyChoice> choice_;
+  const ImportedModel& imported_;
+  const std::optional<AccuracyChoice>& choice_;
 };
 
 std::vector<Constraint> without_rules(const std::vector<Constraint>& constraints) {
@@ -46,7 +38,7 @@ std::vector<Constraint> without_rules(const std::vector<Constraint>& constraints
   return out;
 }
 
-Status name_rules(const Trials& trials, std::vector<Constraint>& constraints) {
+Status name_rules(const PlacementTrials& trials, std::vector<Constraint>& constraints) {
   if (!asks_for_rules(constraints)) return {};
   MRVLC_ASSIGN(const Placed placed, trials.with(without_rules(constraints)));
   resolve_rules(constraints, placed);
@@ -55,19 +47,24 @@ Status name_rules(const Trials& trials, std::vector<Constraint>& constraints) {
 
 }  // namespace
 
-Result<Constrained> constrain(const CompileOptions& options, const std::string& file,
-                              const CompileHooks& hooks) {
+bool resolved_by_trial(const CompileOptions& options) {
+  const std::vector<Constraint> asked = constraints_of(options);
+  return !options.placement.empty() || asks_for_rules(asked) || std::ranges::any_of(asked, draws_borders);
+}
+
+Result<Constrained> constrain(const ImportedModel& imported, const PlacementAsked& asked) {
   Constrained out;
-  if (hooks.constraints) {
-    out.resolved = *hooks.constraints;
+  if (asked.constraints) {
+    out.resolved = *asked.constraints;
     return out;
   }
-  const Trials trials(options, hooks);
+  const CompileOptions& options = imported.options;
+  const PlacementTrials trials(imported, asked.choice);
   const std::string shown = options.placement.filename().string();
   out.asked = constraints_of(options);
   PlacementFile read;
   if (!options.placement.empty()) {
-    MRVLC_ASSIGN(read, read_placement(file, shown));
+    MRVLC_ASSIGN(read, read_placement(imported.inputs.placement, shown));
     out.asked.insert(out.asked.end(), read.constraints.begin(), read.constraints.end());
   }
   out.resolved = out.asked;

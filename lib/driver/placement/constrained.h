@@ -1,9 +1,11 @@
 // All constraints of a compile, those that only a trial placement can tell among them.
 #pragma once
-#include "compile_hooks.h"
 #include "constraints.h"
 
 namespace mrvlc::driver {
+
+struct ImportedModel;
+struct PlacementAsked;
 
 struct Constrained {
   std::vector<Constraint> asked;     // as the user says them, for placement.json
@@ -11,8 +13,8 @@ struct Constrained {
   std::optional<Placed> unbordered;  // what comes about without borders, where there are some
 };
 
-// `file`: the text of --placement, or empty.
-Result<Constrained> constrain(const CompileOptions& options, const std::string& file,
-                              const CompileHooks& hooks);
+// Those of the options and of --placement, or those that are asked for in their place. Trials are placed with
+// the choice that is asked for.
+Result<Constrained> constrain(const ImportedModel& imported, const PlacementAsked& asked);
 
 }  // namespace mrvlc::driver

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "compile_hooks.h"
 #include "tuning/select.h"
 
 namespace mrvlc::driver {
@@ -11,33 +10,29 @@ namespace {
 
 constexpr double kNsOfMs = 1e6;
 
-CompileOptions trial_options(const CompileOptions& given, const std::filesystem::path& out) {
-  CompileOptions o = for_measuring(given, CompileOptions::Probe::Never);
-  o.out = out;
-  o.name = "network";
-  o.targets = {"host"};
-  return o;
-}
-
 }  // namespace
 
-Result<TrialCompile> compile_trial(const TuneOptions& options, const chost::Tuning& tuning, bool warn,
-                                   Diagnostics& diagnostics) {
+Result<PlacedModel> place_for_trials(const TuneOptions& options, Said& said) {
+  CompileOptions compile = for_measuring(options.compile, CompileOptions::Probe::Never);
+  MRVLC_ASSIGN(const TemporaryDir temporary, TemporaryDir::create());
+  compile.out = temporary.path() / "out";
+  compile.name = "network";
+  compile.targets = {"host"};
+  Session session(compile);
+  auto placed = placed_model(session, compile, {}, said);
+  if (placed) return *std::move(placed);
+  return make_diag<DiagCode::MRV0002>(options.compile.model.string(), "not compiled");
+}
+
+Result<TrialCompile> compile_trial(const PlacedModel& placed, const chost::Tuning& tuning, Said& said) {
   MRVLC_ASSIGN(TemporaryDir temporary, TemporaryDir::create());
-  const CompileOptions compile = trial_options(options.compile, temporary.path() / "out");
-  TrialCompile out{std::move(temporary), {}, {}};
-  CompileHooks hooks;
-  hooks.tuning = tuning;
-  hooks.generated = [&](const CompiledModel& m) { out.choices = m.host.choices; };
-  Diagnostics found;
-  const bool done = driver::compile(compile, found, hooks);
-  for (const Diag& d : found.list())
-    if (warn || d.severity() == Severity::Error) diagnostics.add(d);
-  if (!done) return make_diag<DiagCode::MRV0002>(options.compile.model.string(), "not compiled");
-  MRVLC_ASSIGN(const OutputFolder folder, open_output(compile.out));
-  MRVLC_ASSIGN(const Json report, folder.json("report.json"));
-  out.model = report.at("model").at("sha256").get<std::string>();
-  return out;
+  PlacedModel copy = placed;
+  copy.options.out = temporary.path() / "out";
+  Session session(copy.options);
+  auto probed = probe_model(session, std::move(copy), nullptr, said);
+  const auto done = probed ? finish_model(session, *std::move(probed), tuning, said) : std::nullopt;
+  if (!done) return make_diag<DiagCode::MRV0002>(placed.options.model.string(), "not compiled");
+  return TrialCompile{std::move(temporary), done->model.model.sha256, done->model.host.choices};
 }
 
 Result<Trial> Trial::build(const TuneOptions& options, TrialCompile compiled) {

@@ -5,6 +5,7 @@
 #include "mrvlc/driver/tune.h"
 #include "mrvlc/support/temporary_dir.h"
 #include "profile/measured.h"
+#include "stages/stages.h"
 #include "tuning/file.h"
 
 namespace mrvlc::driver {
@@ -15,9 +16,11 @@ struct TrialCompile {
   std::string model;       // SHA-256
   std::vector<chost::LayerChoice> choices;
 };
-// What is wrong with the model is told in `diagnostics`; `warn`: warnings, too.
-Result<TrialCompile> compile_trial(const TuneOptions& options, const chost::Tuning& tuning, bool warn,
-                                   Diagnostics& diagnostics);
+// What all of them have in common: for the host, its kernels not chosen yet. What is wrong with the model is
+// told in `said`.
+Result<PlacedModel> place_for_trials(const TuneOptions& options, Said& said);
+// `said` receives what is told of its code, warnings too.
+Result<TrialCompile> compile_trial(const PlacedModel& placed, const chost::Tuning& tuning, Said& said);
 
 class Trial {
  public:

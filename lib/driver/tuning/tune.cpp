@@ -36,7 +36,8 @@ class Tuner {
     MRVLC_ASSIGN(file_.machine, tuning_machine(o_.run));
     Tuning untuned;
     untuned.measuring = true;
-    MRVLC_ASSIGN(TrialCompile plain, compile_trial(o_, untuned, true, diagnostics_));
+    MRVLC_TRY(place());
+    MRVLC_ASSIGN(TrialCompile plain, compiled(untuned));
     kinds_ = kinds_of(plain.choices);
     begin_file(plain.model);
     const bool more = std::ranges::any_of(file_.rounds, [](int64_t n) { return n < kRounds; });
@@ -48,6 +49,25 @@ class Tuner {
     }
     MRVLC_TRY(write());
     return summary();
+  }
+
+  Status place() {
+    Said said;
+    Result<PlacedModel> placed = place_for_trials(o_, said);
+    for (const Diag& d : said.diagnostics.list()) diagnostics_.add(d);
+    if (!placed.ok()) return placed.error();
+    placed_ = *std::move(placed);
+    return {};
+  }
+
+  // What the first one says is told, and errors.
+  Result<TrialCompile> compiled(const Tuning& tuning) {
+    Said said;
+    auto out = compile_trial(*placed_, tuning, said);
+    for (const Diag& d : said.diagnostics.list())
+      if (!told_ || d.severity() == Severity::Error) diagnostics_.add(d);
+    told_ = true;
+    return out;
   }
 
   Status check_out() const {
@@ -129,7 +149,7 @@ class Tuner {
     std::vector<Trial> trials;
     for (const Tuning& tuning : tunings) {
       tell("building", static_cast<int64_t>(trials.size()), static_cast<int64_t>(tunings.size()));
-      MRVLC_ASSIGN(TrialCompile compiled, compile_trial(o_, tuning, false, diagnostics_));
+      MRVLC_ASSIGN(TrialCompile compiled, compiled(tuning));
       MRVLC_ASSIGN(Trial trial, Trial::build(o_, std::move(compiled)));
       trials.push_back(std::move(trial));
     }
@@ -181,7 +201,7 @@ class Tuner {
     for (int i = 0; i < kMostTries; ++i) {
       const Tuning tuning = differing(choices);
       if (tuning.variants.empty()) break;
-      MRVLC_ASSIGN(TrialCompile compiled, compile_trial(o_, tuning, false, diagnostics_));
+      MRVLC_ASSIGN(TrialCompile compiled, compiled(tuning));
       bool settled = true;
       for (const chost::LayerChoice& c : compiled.choices) {
         const auto at = std::ranges::lower_bound(file_.layers, c.layer, {}, &TunedLayer::layer);
@@ -234,6 +254,8 @@ class Tuner {
   const TuneOptions& o_;
   Diagnostics& diagnostics_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::optional<PlacedModel> placed_;
+  bool told_ = false;
   LayerKinds kinds_;
   std::map<std::string, std::vector<Variant>> lists_;  // of the stage that is measured
   TuningFile file_;

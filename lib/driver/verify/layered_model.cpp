@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "accuracy/choose.h"
 #include "accuracy/fit.h"
 #include "mrvlc/support/diag/general.h"
 
@@ -36,6 +37,20 @@ std::vector<LayerUnit> units_of(const ir::Graph& graph, const partition::Partiti
 
 void make_output(ir::Graph& graph, ir::ValueId id) {
   if (!graph.is_output(id)) graph.add_output(id);
+}
+
+// As a compile with these options places it, to be compiled as it is.
+std::optional<PlacedModel> placed_for_layers(Session& session, const CompileOptions& options, Said& said) {
+  auto fork = Fork::open(session, options, said);
+  if (!fork) return std::nullopt;
+  const auto choice =
+      chooses(options) ? choose_for_accuracy(*fork).choice : fitting_choice(*fork, fork->options());
+  CompileOptions parts = fork->options();
+  parts.objective = CompileOptions::Objective::Speed;
+  parts.accuracy.reset();  // of outputs alone, not of all the values that are made such here
+  parts.probe = CompileOptions::Probe::Never;
+  parts.fail_on_fallback = parts.fail_on_accuracy = false;
+  return fork->place(session, parts, choice, said);
 }
 
 }  // namespace
@@ -85,47 +100,45 @@ Status LayeredModel::expose(ir::Graph& graph, partition::Partition& partition, s
   return {};
 }
 
-Result<std::optional<LayeredModel>> LayeredModel::create(CompileOptions options, Diagnostics& diagnostics,
-                                                         const LayerOptions& layers, const RunOptions& run,
+Result<std::optional<LayeredModel>> LayeredModel::create(const CompileOptions& options,
+                                                         Diagnostics& diagnostics, const LayerOptions& layers,
+                                                         const RunOptions& run,
                                                          const std::filesystem::path& folder) {
   LayeredModel out;
-  std::optional<AccuracyChoice> choice;
-  choice = chooses(options) ? choose_for_accuracy(options) : fitting_choice(options);
-  options.objective = CompileOptions::Objective::Speed;
-  options.accuracy.reset();  // of outputs alone, not of all the values that are made such here
-  options.probe = CompileOptions::Probe::Never;
-  options.fail_on_fallback = options.fail_on_accuracy = false;
-  for (size_t part = 0, parts = 1; part < parts; ++part) {
-    Diagnostics again;  // the first compile says all there is to say
-    std::vector<ir::ValueId> outputs;
+  CompileOptions compile = options;
+  compile.out = folder / "part0";
+  Session session(compile);
+  Said said;
+  const auto placed = placed_for_layers(session, compile, said);
+  for (const Diag& d : said.diagnostics.list()) diagnostics.add(d);
+  if (!placed) return std::optional<LayeredModel>();
+  MRVLC_TRY(out.look_at(placed->model.graph, placed->partition, placed->machine()));
+  if (options.host_weights == chost::WeightType::F16) {
+    std::vector<ir::Graph> none;
+    out.rounded_ = placed->model.graph;
+    chost::round_weights(*out.rounded_, placed->partition, none);
+  }
+  for (size_t part = 0; part < out.parts_needed(); ++part) {
+    PlacedModel exposed = *placed;
+    exposed.options.out = folder / fmt::format("part{}", part);
+    MRVLC_TRY(out.expose(exposed.model.graph, exposed.partition, part));
+    const std::vector<ir::ValueId> outputs = exposed.model.graph.outputs();
     uint32_t region = 0;
-    CompileHooks hooks;
-    hooks.choice = choice;
-    hooks.placed = [&](ir::Graph& graph, partition::Partition& partition,
-                       const target::Machine& machine) -> Status {
-      if (part == 0) MRVLC_TRY(out.look_at(graph, partition, machine));
-      if (part == 0 && options.host_weights == chost::WeightType::F16) {
-        std::vector<ir::Graph> none;
-        out.rounded_ = graph;
-        chost::round_weights(*out.rounded_, partition, none);
-      }
-      MRVLC_TRY(out.expose(graph, partition, part));
-      outputs = graph.outputs();
-      return {};
+    const ShowCode damage = [&](backend::RegionCode& code) {
+      if (layers.damage) layers.damage(region++, code);
     };
-    hooks.coded = [&](backend::RegionCode& compiled) {
-      if (layers.damage) layers.damage(region, compiled);
-      ++region;
-    };
-    options.out = folder / fmt::format("part{}", part);
-    if (!compile(options, part == 0 ? diagnostics : again, hooks)) {
-      if (part > 0) return again.list().back();
-      return std::optional<LayeredModel>();
-    }
-    parts = out.parts_needed();
-    MRVLC_ASSIGN(OutputFolder written, open_output(options.out));
+    Said of_part;
+    auto probed = probe_model(session, std::move(exposed), nullptr, of_part, damage);
+    const auto done =
+        probed ? finish_model(session, *std::move(probed), std::nullopt, of_part) : std::nullopt;
+    if (!done && part > 0) return of_part.diagnostics.list().back();
+    // The first part says all there is to say.
+    for (const Diag& d : of_part.diagnostics.list())
+      if (part == 0) diagnostics.add(d);
+    if (!done) return std::optional<LayeredModel>();
+    MRVLC_ASSIGN(OutputFolder written, open_output(done->model.options.out));
     MRVLC_ASSIGN(Program program, Program::build(run, std::move(written)));
-    out.parts_.push_back({std::move(program), std::move(outputs)});
+    out.parts_.push_back({std::move(program), outputs});
   }
   return std::optional<LayeredModel>(std::move(out));
 }

@@ -3,9 +3,9 @@
 #pragma once
 #include <map>
 
-#include "compile_hooks.h"
 #include "mrvlc/driver/layers.h"
 #include "run/program.h"
+#include "stages/stages.h"
 
 namespace mrvlc::driver {
 
@@ -22,7 +22,7 @@ class LayeredModel {
 
   // Into folders in `folder`, which must stay: ports of a region are few, so that more than one program may
   // be needed. nullopt: `diagnostics` say why.
-  static Result<std::optional<LayeredModel>> create(CompileOptions options, Diagnostics& diagnostics,
+  static Result<std::optional<LayeredModel>> create(const CompileOptions& options, Diagnostics& diagnostics,
                                                     const LayerOptions& layers, const RunOptions& run,
                                                     const std::filesystem::path& folder);
 

@@ -1,0 +1,82 @@
+// The host's code, reports, and OUT.
+#include "accuracy/accuracy.h"
+#include "host_parts.h"
+#include "output/expected.h"
+#include "output/gates.h"
+#include "output/half_weights.h"
+#include "stages/hashes.h"
+#include "stages/stages.h"
+#include "timing_file.h"
+#include "tuning/unheeded.h"
+#include "unheeded.h"
+
+namespace mrvlc::driver {
+namespace {
+
+Status generate_host(CompiledModel& m, const std::optional<chost::Tuning>& tuning, Said& said) {
+  const chost::Options options = host_options(m, m.options, tuning ? *tuning : tuning_of(m.inputs.tuning));
+  MRVLC_ASSIGN(m.host, chost::generate(m.model.graph, m.partition, m.regions, options));
+  tell_half_weights(m, m.options, said.diagnostics);
+  warn_unheeded_tuning(m.options, m.inputs.tuning, m.host, said.diagnostics);
+  warn_unheeded_options(m.options, m, said.diagnostics);
+  return {};
+}
+
+Status write(const CompiledModel& m, TimingFile& timing, Json& report, Said& said) {
+  return write_output(
+      m, m.options,
+      [&](const OutputDir& out) -> Status {
+        if (auto slow = slower_than_host(report)) said.diagnostics.add(*std::move(slow));
+        MRVLC_TRY(check_gates(report, m.baseline, m.options.gates, said.diagnostics));
+        for (const auto& file : m.model.files) MRVLC_TRY(file.bytes->unchanged());
+        MRVLC_TRY(timing.open(out));
+        return write_depfile(m.options, m.read);
+      },
+      report);
+}
+
+}  // namespace
+
+std::optional<Finished> finish_model(Session& session, Probed probed,
+                                     const std::optional<chost::Tuning>& tuning, Said& said) {
+  Finished out{{std::move(probed.model), {}}, {}};
+  CompiledModel& m = out.model;
+  TimingFile timing(m.options);
+  const auto phase = [&](const char* name, auto f) { return session.phase(m.options, name, said, f); };
+  const auto find_limits = [&]() -> Status {
+    MRVLC_ASSIGN(m.accuracy.limits, probed.probe.limits(m, m.options));
+    return {};
+  };
+  if (!judge(m.accuracy, m.options, said.diagnostics) || !phase("probe", find_limits)) return std::nullopt;
+  probed.probe = {};  // its graph has all weights
+  if (!phase("host", [&] { return generate_host(m, tuning, said); }) ||
+      !phase("hash", [&] { return take_hashes(m); }) ||
+      !phase("write", [&] { return write(m, timing, out.report, said); }))
+    return std::nullopt;
+  if (Status timed = timing.write(session.timer, session.pass_times); !timed.ok()) {
+    said.diagnostics.add(timed.error());
+    return std::nullopt;
+  }
+  return out;
+}
+
+CompileOptions for_trial(const CompileOptions& options) {
+  CompileOptions out = options;
+  out.timing.clear();
+  out.depfile.clear();
+  out.dump_ir.clear();
+  out.dump_stages.clear();
+  out.log = Log();
+  return out;
+}
+
+CompileOptions for_measuring(const CompileOptions& options, CompileOptions::Probe probe) {
+  CompileOptions out = for_trial(options);
+  out.accuracy.reset();
+  out.objective = CompileOptions::Objective::Speed;
+  out.fail_on_fallback = out.fail_on_accuracy = false;
+  out.probe = probe;
+  return out;
+}
+
+}  // namespace mrvlc::driver
