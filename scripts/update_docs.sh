@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the parts of docs/ that come from the program: docs/operators.md, docs/codes.md, and the picture of the README. With --check only compares (a test does that).
+# Writes the parts of docs/ that come from the program: docs/operators.md, docs/codes.md, the arrows of docs/architecture.md, and the picture of the README. With --check only compares (a test does that).
 #   scripts/update_docs.sh [--check] [MRVLC]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -64,6 +64,11 @@ picture() {
   rm -rf "$work"
   return "$status"
 }
+architecture() {
+  local table
+  table=$(python3 test/unit/architecture/check_includes.py --arrows .) || return 1
+  TABLE=$table awk '/^<!-- arrows end -->$/ { skip = 0 } !skip { print } /^<!-- arrows -->$/ { print ENVIRON["TABLE"]; skip = 1 }' docs/architecture.md
+}
 # renew PAGE FUNCTION
 renew() {
   if [ "$check" = yes ]; then
@@ -76,4 +81,5 @@ renew() {
 }
 renew docs/operators.md operators
 renew docs/codes.md codes
+renew docs/architecture.md architecture
 renew docs/pictures/digits.svg picture

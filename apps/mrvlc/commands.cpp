@@ -409,9 +409,9 @@ void add_queries(CLI::App& app, Context& context) {
   auto* json_flag = ops->add_flag("--json", *json, "as JSON");
   ops->add_flag("--markdown", *markdown, "as a Markdown table")->excludes(json_flag);
   ops->callback([json, markdown, &context] {
-    auto format = *json       ? driver::OpsFormat::Json
-                  : *markdown ? driver::OpsFormat::Markdown
-                              : driver::OpsFormat::Text;
+    auto format = *json       ? driver::OpsFormat::AsJson
+                  : *markdown ? driver::OpsFormat::AsMarkdown
+                              : driver::OpsFormat::AsText;
     context.finish("mrvlc", driver::ops_table(format));
   });
 }

@@ -1,21 +1,23 @@
 // `mrvlc compile`, to be read as one page.
-#include "accuracy/choose.h"
-#include "accuracy/fit.h"
 #include "compile_noted.h"
+#include "explore/choose.h"
+#include "explore/fit.h"
+#include "explore/precision.h"
 #include "mrvlc/driver/last_compile.h"
 #include "output/gates.h"
-#include "placement_log.h"
+#include "output/output.h"
+#include "stages/placement_log.h"
 
 namespace mrvlc::driver {
 namespace {
 
 // As far as there is code and its errors are known, until all values fit.
-std::optional<Probed> probed_fitting(Session& session, const CompileOptions& options, Said& said) {
-  Fitting fitting(options);
+std::optional<Probed> probed_fitting(Session& session, const OpenedModel& opened, Said& said) {
+  Fitting fitting(opened.options);
   std::optional<Fork> fork;
   Said begun;
   for (;;) {
-    if (!fork) begun = {}, fork = Fork::open(session, options, begun);
+    if (!fork) begun = {}, fork = Fork::open(session, opened, begun);
     Said tried;
     std::optional<PlacedModel> placed;
     if (fork && fork->worth_keeping())
@@ -43,8 +45,8 @@ std::optional<Probed> as_compiled(Made made, const CompileOptions& options, cons
 }
 
 // ... by the choice that --accuracy or --objective ask for.
-std::optional<Probed> probed_as_chosen(Session& session, const CompileOptions& options, Said& said) {
-  auto fork = Fork::open(session, options, said);
+std::optional<Probed> probed_as_chosen(Session& session, const OpenedModel& opened, Said& said) {
+  auto fork = Fork::open(session, opened, said);
   if (!fork) return std::nullopt;
   Chosen chosen = choose_for_accuracy(*fork);
   if (chosen.made) return as_compiled(*std::move(chosen.made), fork->options(), *chosen.choice, said);
@@ -55,8 +57,11 @@ std::optional<Probed> probed_as_chosen(Session& session, const CompileOptions& o
 
 // What happens in each stage, and in which library: docs/architecture.md.
 std::optional<Finished> run_compiler(Session& session, const CompileOptions& options, Said& said) {
+  auto opened = open_targets(session, options, said);
+  if (!opened || !quantize_for(opened->options, opened->has_accelerator, said.diagnostics))
+    return std::nullopt;
   auto probed =
-      chooses(options) ? probed_as_chosen(session, options, said) : probed_fitting(session, options, said);
+      chooses(options) ? probed_as_chosen(session, *opened, said) : probed_fitting(session, *opened, said);
   return probed ? finish_model(session, *std::move(probed), std::nullopt, said) : std::nullopt;
 }
 

@@ -1,6 +1,6 @@
 // A compile that tells which files it has read.
 #pragma once
-#include "read_files.h"
+#include "inputs/read_files.h"
 
 namespace mrvlc::driver {
 

@@ -3,12 +3,12 @@
 #include <charconv>
 #include <set>
 
+#include "folder/output_folder.h"
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/idmap/select.h"
 #include "mrvlc/support/codes.h"
 #include "mrvlc/support/diag/general.h"
 #include "output/expected_text.h"
-#include "output/output_folder.h"
 #include "output/partition_json.h"
 
 namespace mrvlc::driver {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "compiled_model.h"
+#include "model/compiled_model.h"
 #include "mrvlc/ir/metadata.h"
 #include "mrvlc/onnx/operator_use.h"
 #include "mrvlc/onnx/test_data.h"
@@ -12,7 +12,7 @@
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/saturating.h"
-#include "unheeded.h"
+#include "stages/unheeded.h"
 
 namespace mrvlc::driver {
 namespace {

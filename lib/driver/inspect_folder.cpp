@@ -4,7 +4,7 @@
 
 #include "mrvlc/onnx/operator_use.h"
 #include "mrvlc/support/diag/general.h"
-#include "unheeded.h"
+#include "stages/unheeded.h"
 
 namespace mrvlc::driver {
 namespace {

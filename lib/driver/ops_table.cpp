@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "accelerator_asker.h"
-#include "compiled_model.h"
+#include "model/compiled_model.h"
 #include "mrvlc/onnx/taken_apart.h"
 #include "mrvlc/ops/op.h"
 
@@ -106,13 +106,13 @@ std::string taken_apart_row(const onnx::TakenApart& op, std::string_view format)
 
 std::string ops_table(OpsFormat format) {
   const AcceleratorAsker asks;
-  if (format == OpsFormat::Json) {
+  if (format == OpsFormat::AsJson) {
     Json list = Json::array();
     for (const ops::OpDef* op : ops::all_ops()) list.push_back(op_json(*op, asks(*op)));
     for (const onnx::TakenApart& op : onnx::taken_apart()) list.push_back(taken_apart_json(op));
     return list.dump(1) + "\n";
   }
-  bool markdown = format == OpsFormat::Markdown;
+  bool markdown = format == OpsFormat::AsMarkdown;
   std::string out = markdown
                         ? "| operator | opsets | types | reference | C | dynamic shapes | accelerator "
                           "| note |\n|---|---|---|---|---|---|---|---|\n"

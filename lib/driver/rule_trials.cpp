@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "inputs/rule_files.h"
 #include "mrvlc/driver/place.h"
 #include "mrvlc/driver/rules_targets.h"
 #include "mrvlc/partition/legality.h"
@@ -12,8 +13,7 @@
 #include "mrvlc/passes/pass.h"
 #include "mrvlc/rules/matcher.h"
 #include "mrvlc/support/diag/general.h"
-#include "rule_files.h"
-#include "targets_of.h"
+#include "stages/targets_of.h"
 
 namespace mrvlc::driver {
 namespace {

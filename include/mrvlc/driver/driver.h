@@ -157,7 +157,7 @@ Result<std::string> inspect_folder(const std::filesystem::path& folder, bool jso
 enum class GraphFormat { Svg, Dot, Html };
 // A picture of `options.model`, which may be a folder made by compile.
 std::optional<std::string> graph(const CompileOptions& options, GraphFormat format, Diagnostics& diagnostics);
-enum class OpsFormat { Text, Json, Markdown };
+enum class OpsFormat { AsText, AsJson, AsMarkdown };
 std::string ops_table(OpsFormat format);
 
 }  // namespace mrvlc::driver

@@ -1,7 +1,7 @@
 // A compiled model, run without its C: nodes on the CPU by the reference interpreter, regions by the
 // device's model on the very bytes that are written.
 #pragma once
-#include "compiled_model.h"
+#include "model/compiled_model.h"
 
 namespace mrvlc::driver {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <functional>
 
-#include "compiled_model.h"
+#include "model/compiled_model.h"
 #include "mrvlc/calibration/draw.h"
 #include "mrvlc/interp/interp.h"
 

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <set>
 
-#include "accuracy/choice.h"
 #include "accuracy/device_run.h"
 #include "accuracy/quantized_model.h"
 #include "accuracy/run_cost.h"
-#include "as_in_model.h"
+#include "model/accuracy_choice.h"
+#include "model/as_in_model.h"
 #include "mrvlc/calibration/error.h"
 #include "mrvlc/calibration/keep.h"
 #include "mrvlc/interp/visit.h"

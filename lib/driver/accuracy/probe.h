@@ -4,7 +4,7 @@
 #pragma once
 #include <future>
 
-#include "compiled_model.h"
+#include "model/compiled_model.h"
 #include "mrvlc/calibration/draw.h"
 #include "mrvlc/calibration/file.h"
 #include "mrvlc/interp/interp.h"

@@ -4,86 +4,12 @@
 #include <algorithm>
 
 #include "accuracy/quantize_graph.h"
-#include "accuracy/trial_times.h"
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/onnx/exporter.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/mapped_file.h"
 
 namespace mrvlc::driver {
-namespace fs = std::filesystem;
-namespace {
-
-// Of the probe.
-constexpr size_t kProbeSamples = 8;
-// Of a file: as much as samples may have together (docs/calibration.md).
-constexpr uint64_t kMaxDataBytes = uint64_t{4} << 30;
-
-// Every file of the folder, by its path there.
-Result<std::vector<ReadFile>> files_of(const fs::path& folder) {
-  std::vector<ReadFile> out;
-  std::error_code ec;
-  for (fs::recursive_directory_iterator at(folder, ec), end; !ec && at != end; at.increment(ec)) {
-    std::error_code ignored;
-    if (!at->is_regular_file(ignored)) continue;
-    out.push_back(
-        {ReadFile::Kind::Data, at->path(), at->path().lexically_relative(folder).generic_string(), {}});
-  }
-  std::ranges::sort(out, {}, &ReadFile::name);
-  for (ReadFile& f : out) {
-    MRVLC_ASSIGN(const auto bytes, MappedFile::open(f.path, kMaxDataBytes));
-    MRVLC_ASSIGN(f.sha256, bytes->sha256());
-  }
-  return out;
-}
-
-bool is_auto(const CompileOptions& options) {
-  return options.precision == "auto";
-}
-
-QuantizeOptions quantize_options(const CompileOptions& options, bool half) {
-  QuantizeOptions out;
-  out.compile = options;
-  out.data = options.data;
-  out.options.jobs = options.jobs;
-  out.options.progress = options.quantize_progress;
-  out.options.accuracy = options.accuracy;
-  out.options.half = half;
-  if (!is_auto(options)) return out;
-  out.options.may_be_none = true;
-  if (!options.accuracy) out.options.accuracy = options.accuracy_warning;
-  return out;
-}
-
-// What the model in floats makes of some of the samples.
-Status keep_for_probe(QuantizedGraph& graph, QuantizedModel& out) {
-  const size_t n = std::min(kProbeSamples, graph.samples.size());
-  for (size_t i = 0; i < n; ++i) {
-    out.inputs.push_back(graph.samples[i * graph.samples.size() / n]);
-    MRVLC_ASSIGN(auto expected, interp::run(graph.floats, out.inputs.back()));
-    out.expected.push_back(std::move(expected));
-  }
-  return {};
-}
-
-Status make(const CompileOptions& options, bool half, QuantizedModel& out, Diagnostics& diagnostics) {
-  MRVLC_ASSIGN(out.data, files_of(options.data));
-  QuantizeOptions how = quantize_options(options, half);
-  if (is_auto(options))
-    how.options.times = [&](const ir::Graph& graph) { return trial_times(graph, options, out); };
-  const auto was_read = [&](const onnx::Model& model) { out.files = model.files; };
-  MRVLC_ASSIGN(auto made, quantize_graph(how, diagnostics, was_read));
-  if (!made) return {};
-  out.import = std::move(made->import);
-  out.report = std::move(made->report);
-  MRVLC_TRY(keep_for_probe(*made, out));
-  if (std::ranges::none_of(out.report.layers, &quantize::LayerReport::integers)) return {};
-  MRVLC_ASSIGN(out.bytes, onnx::to_onnx(made->model.graph, MRVLC_VERSION));
-  return {};
-}
-
-}  // namespace
-
 Status check_precision(const CompileOptions& options) {
   if (options.precision == "int8" && options.data.empty())
     return make_diag<DiagCode::MRV0004>(
@@ -92,14 +18,6 @@ Status check_precision(const CompileOptions& options) {
     return make_diag<DiagCode::MRV0004>(
         "--data is what integers are chosen by: with --precision int8 or auto");
   return {};
-}
-
-bool quantize_for(CompileOptions& options, bool half, Diagnostics& diagnostics) {
-  if (options.data.empty() || options.quantized != nullptr) return true;
-  auto model = std::make_shared<QuantizedModel>();
-  if (Status made = make(options, half, *model, diagnostics); !made.ok()) diagnostics.add(made.error());
-  options.quantized = std::move(model);
-  return !diagnostics.has_errors();
 }
 
 std::optional<onnx::Model> import_quantized(const QuantizedModel& quantized, const CompileOptions& options,

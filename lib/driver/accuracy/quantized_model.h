@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "accuracy/model_and_samples.h"
+#include "inputs/read_files.h"
 #include "mrvlc/driver/driver.h"
-#include "read_files.h"
 
 namespace mrvlc::driver {
 
@@ -22,10 +22,6 @@ struct QuantizedModel {
 
 // MRV0004: --precision and --data do not go together, or one asks for the other.
 Status check_precision(const CompileOptions& options);
-
-// options.quantized, where --precision int8 or auto have --data; `half`: there is an accelerator. False:
-// `diagnostics` say why not.
-bool quantize_for(CompileOptions& options, bool half, Diagnostics& diagnostics);
 
 // The model of the compile, and in its place what stands in for it.
 std::optional<onnx::Model> import_quantized(const QuantizedModel& quantized, const CompileOptions& options,

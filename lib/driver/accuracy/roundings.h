@@ -1,6 +1,6 @@
 // What the regions of a placed model round to fp16, one thing at a time, and how far outputs move by that.
 #pragma once
-#include "compiled_model.h"
+#include "model/compiled_model.h"
 #include "mrvlc/calibration/sensitivity.h"
 
 namespace mrvlc::driver {

@@ -14,13 +14,13 @@
 #include "batch/names.h"
 #include "batch/one_model.h"
 #include "batch/store.h"
+#include "folder/output_folder.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/report/batch_page.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/tools.h"
 #include "mrvlc/support/file.h"
-#include "output/output_folder.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;

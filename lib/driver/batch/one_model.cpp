@@ -14,13 +14,13 @@
 #include "batch/store.h"
 #include "compile_noted.h"
 #include "diff/totals.h"
+#include "folder/output_folder.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/diag/tools.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/hash.h"
-#include "output/output_folder.h"
 #include "run/process.h"
 
 namespace mrvlc::driver {

@@ -9,10 +9,10 @@
 #include <chrono>
 #include <random>
 
+#include "folder/output_folder.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/hash.h"
-#include "output/output_folder.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "compiled_model.h"
+#include "model/compiled_model.h"
 #include "mrvlc/driver/batch.h"
 
 namespace mrvlc::driver {

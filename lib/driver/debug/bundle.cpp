@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiled_model.h"
+#include "model/compiled_model.h"
 #include "mrvlc/driver/debug.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/idmap/idmap.h"

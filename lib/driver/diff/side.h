@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "output/output_folder.h"
+#include "folder/output_folder.h"
 
 namespace mrvlc::driver {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "compiled_model.h"
+#include "model/compiled_model.h"
 
 namespace mrvlc::driver {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "folder/output_folder.h"
 #include "mrvlc/support/diag/general.h"
-#include "output/output_folder.h"
 
 namespace mrvlc::driver {
 namespace {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "compiled_model.h"
+#include "model/compiled_model.h"
 
 namespace mrvlc::driver {
 

@@ -1,6 +1,6 @@
 // The graph of a model for pictures (mrvlc/report/graph.h).
 #pragma once
-#include "compiled_model.h"
+#include "model/compiled_model.h"
 #include "mrvlc/report/graph.h"
 
 namespace mrvlc::driver {

@@ -1,8 +1,8 @@
 // `mrvlc graph`: a picture of a model, or of what a compile made of it.
+#include "folder/output_folder.h"
 #include "graph/collect.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/picture.h"
-#include "output/output_folder.h"
 
 namespace mrvlc::driver {
 namespace {

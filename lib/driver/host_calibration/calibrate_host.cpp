@@ -5,15 +5,15 @@
 #include <cmath>
 #include <map>
 
+#include "folder/output_folder.h"
 #include "host_calibration/fit.h"
+#include "inputs/read_files.h"
+#include "inputs/side_inputs.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/temporary_dir.h"
-#include "output/output_folder.h"
 #include "profile/measured.h"
-#include "read_files.h"
-#include "side_inputs.h"
 #include "stages/stages.h"
 
 namespace mrvlc::driver {

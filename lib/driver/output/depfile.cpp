@@ -1,9 +1,9 @@
 // The dependency file of a compile, in the form that make and Ninja read.
 #include <algorithm>
 
+#include "inputs/read_files.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
-#include "read_files.h"
 
 namespace mrvlc::driver {
 namespace {

@@ -1,10 +1,10 @@
 // `mrvlc disasm` and the text of --emit disasm: instructions of a binary with the expressions they come from.
 #include <algorithm>
 
+#include "folder/output_folder.h"
 #include "mrvlc/backends/open.h"
 #include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/file.h"
-#include "output/output_folder.h"
 
 namespace mrvlc::driver {
 namespace {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "compiled_model.h"
+#include "model/compiled_model.h"
 #include "mrvlc/partition/costs.h"
 
 namespace mrvlc::driver {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compiled_model.h"
+#include "model/compiled_model.h"
 
 namespace mrvlc::driver {
 

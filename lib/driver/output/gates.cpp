@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "as_in_model.h"
 #include "diff/totals.h"
+#include "model/as_in_model.h"
 #include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::driver {

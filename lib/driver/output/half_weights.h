@@ -1,6 +1,6 @@
 // What --host-weights fp16 did to the weights of the host, for reports and messages.
 #pragma once
-#include "compiled_model.h"
+#include "model/compiled_model.h"
 
 namespace mrvlc::driver {
 

@@ -1,6 +1,6 @@
 // memory.json: what holds on-chip memory, and while which instructions, so that traces can show it over time.
 #pragma once
-#include "compiled_model.h"
+#include "model/compiled_model.h"
 #include "mrvlc/support/json_writer.h"
 
 namespace mrvlc::driver {

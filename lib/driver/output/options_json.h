@@ -1,6 +1,6 @@
 // The options of a compile as manifest.json has them.
 #pragma once
-#include "compiled_model.h"
+#include "model/compiled_model.h"
 
 namespace mrvlc::driver {
 

@@ -1,8 +1,9 @@
 // OUT: placement.json, report.json, report.txt, idmap.json, the stub, the binaries, and manifest.json last.
 #include "accuracy/quantize_report.h"
 #include "accuracy/quantized_model.h"
-#include "compiled_model.h"
+#include "folder/output_folder.h"
 #include "graph/collect.h"
+#include "model/compiled_model.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/idmap/size.h"
 #include "mrvlc/ir/text.h"
@@ -14,7 +15,6 @@
 #include "output/gates.h"
 #include "output/memory_json.h"
 #include "output/options_json.h"
-#include "output/output_folder.h"
 #include "output/partition_json.h"
 #include "output/report_page.h"
 

@@ -1,6 +1,6 @@
 // What the partition is expected to take, for the reports.
 #pragma once
-#include "compiled_model.h"
+#include "model/compiled_model.h"
 #include "mrvlc/partition/costs.h"
 
 namespace mrvlc::driver {

@@ -5,7 +5,7 @@
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/saturating.h"
-#include "placed.h"
+#include "output/placed.h"
 #include "placement/constraints.h"
 
 namespace mrvlc::driver {

@@ -13,7 +13,7 @@
 #include "output/expected_text.h"
 #include "output/half_weights.h"
 #include "output/partition_json.h"
-#include "placed.h"
+#include "output/placed.h"
 
 namespace mrvlc::driver {
 namespace {

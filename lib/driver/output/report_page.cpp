@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "output/code_index.h"
 #include "output/expected_text.h"
 #include "output/partition_json.h"
-#include "profile/code_index.h"
 
 namespace mrvlc::driver {
 namespace {

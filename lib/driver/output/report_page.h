@@ -1,6 +1,6 @@
 // What report.html shows, gathered from one compile.
 #pragma once
-#include "placed.h"
+#include "output/placed.h"
 
 namespace mrvlc::driver {
 

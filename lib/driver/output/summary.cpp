@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiled_model.h"
+#include "model/compiled_model.h"
 #include "mrvlc/report/numbers.h"
 #include "output/expected.h"
 

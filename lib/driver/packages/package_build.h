@@ -1,6 +1,6 @@
 // The C of a package of kind `call`, as its author wrote it.
 #pragma once
-#include "libraries.h"
+#include "inputs/libraries.h"
 
 namespace mrvlc::driver {
 

@@ -1,5 +1,5 @@
 // `mrvlc targets list|show|check|new`.
-#include "libraries.h"
+#include "inputs/libraries.h"
 #include "mrvlc/backends/open.h"
 #include "mrvlc/driver/rules_targets.h"
 #include "mrvlc/support/diag/general.h"

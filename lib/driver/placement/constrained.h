@@ -1,6 +1,6 @@
 // All constraints of a compile, those that only a trial placement can tell among them.
 #pragma once
-#include "constraints.h"
+#include "placement/constraints.h"
 
 namespace mrvlc::driver {
 

@@ -1,5 +1,5 @@
 // Options as constraints, rules resolved to nodes, changes of an edited placement.json, evicted nodes.
-#include "constraints.h"
+#include "placement/constraints.h"
 
 #include <algorithm>
 #include <map>

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "constraints.h"
 #include "mrvlc/support/diag/partition.h"
 #include "mrvlc/support/nearest.h"
 #include "mrvlc/support/strict_json.h"
+#include "placement/constraints.h"
 
 namespace mrvlc::driver {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "folder/output_folder.h"
 #include "mrvlc/driver/driver.h"
 #include "mrvlc/idmap/idmap.h"
-#include "output/output_folder.h"
 #include "run/program.h"
 
 namespace mrvlc::driver {

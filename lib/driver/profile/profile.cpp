@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <map>
 
+#include "folder/output_folder.h"
 #include "mrvlc/backends/open.h"
 #include "mrvlc/report/measured_page.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
+#include "output/code_index.h"
 #include "output/memory_json.h"
-#include "output/output_folder.h"
-#include "profile/code_index.h"
 #include "profile/measured.h"
 #include "profile/modules.h"
 #include "profile/trace.h"

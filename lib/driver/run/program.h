@@ -2,9 +2,9 @@
 #pragma once
 #include <memory>
 
+#include "folder/output_folder.h"
 #include "mrvlc/driver/driver.h"
 #include "mrvlc/support/temporary_dir.h"
-#include "output/output_folder.h"
 #include "run/process.h"
 
 namespace mrvlc::driver {

@@ -1,6 +1,6 @@
 // Outputs of `mrvlc run` as text, where no folder takes them.
 #pragma once
-#include "output/output_folder.h"
+#include "folder/output_folder.h"
 
 namespace mrvlc::driver {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <functional>
 
-#include "output/output_folder.h"
+#include "folder/output_folder.h"
 #include "run/process.h"
 
 namespace mrvlc::driver {

@@ -1,8 +1,8 @@
 // Binaries of the regions, their times, and what the probe finds of their errors.
-#include "host_parts.h"
-#include "region_compiler.h"
-#include "side_inputs.h"
+#include "inputs/side_inputs.h"
 #include "stages/hashes.h"
+#include "stages/host_parts.h"
+#include "stages/region_compiler.h"
 #include "stages/stages.h"
 
 namespace mrvlc::driver {

@@ -1,14 +1,15 @@
 // The host's code, reports, and OUT.
-#include "accuracy/accuracy.h"
-#include "host_parts.h"
+#include "model/accuracy.h"
 #include "output/expected.h"
 #include "output/gates.h"
 #include "output/half_weights.h"
+#include "output/output.h"
 #include "stages/hashes.h"
+#include "stages/host_parts.h"
 #include "stages/stages.h"
-#include "timing_file.h"
-#include "tuning/unheeded.h"
-#include "unheeded.h"
+#include "stages/timing_file.h"
+#include "stages/unheeded.h"
+#include "stages/unheeded_tuning.h"
 
 namespace mrvlc::driver {
 namespace {

@@ -11,9 +11,14 @@ constexpr int64_t kFewBytes = int64_t{32} << 20;
 }  // namespace
 
 std::optional<Fork> Fork::open(Session& session, const CompileOptions& options, Said& said) {
-  auto imported = import_model(session, options, said);
+  auto opened = open_targets(session, options, said);
+  return opened ? open(session, *std::move(opened), said) : std::nullopt;
+}
+
+std::optional<Fork> Fork::open(Session& session, OpenedModel opened, Said& said) {
+  auto imported = import_model(session, std::move(opened), said);
   if (!imported) return std::nullopt;
-  if (resolved_by_trial(options)) return Fork(*std::move(imported));
+  if (resolved_by_trial(imported->options)) return Fork(*std::move(imported));
   auto simplified = simplify_model(session, *std::move(imported), {}, said);
   if (!simplified) return std::nullopt;
   return Fork(*std::move(simplified));
@@ -34,7 +39,8 @@ std::optional<PlacedModel> Fork::placed(Session& session, Model model,
                                         const std::optional<AccuracyChoice>& choice, Said& said) {
   if (auto* simplified = std::get_if<SimplifiedModel>(&model))
     return place_model(session, std::move(*simplified), choice, said);
-  auto made = simplify_model(session, std::get<ImportedModel>(std::move(model)), {std::nullopt, choice}, said);
+  auto made =
+      simplify_model(session, std::get<ImportedModel>(std::move(model)), {std::nullopt, choice}, said);
   return made ? place_model(session, *std::move(made), choice, said) : std::nullopt;
 }
 

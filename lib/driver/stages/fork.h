@@ -9,6 +9,7 @@ namespace mrvlc::driver {
 // Behind simplify_model(); in front of it where constraints are resolved by trials that heed the choice.
 class Fork {
  public:
+  static std::optional<Fork> open(Session& session, OpenedModel opened, Said& said);
   static std::optional<Fork> open(Session& session, const CompileOptions& options, Said& said);
 
   const CompileOptions& options() const { return imported().options; }
@@ -20,7 +21,8 @@ class Fork {
   std::optional<PlacedModel> place(Session& session, const CompileOptions& options,
                                    const std::optional<AccuracyChoice>& choice, Said& said) const;
   // The last one: nothing is copied.
-  std::optional<PlacedModel> take(Session& session, const std::optional<AccuracyChoice>& choice, Said& said) &&;
+  std::optional<PlacedModel> take(Session& session, const std::optional<AccuracyChoice>& choice,
+                                  Said& said) &&;
 
  private:
   using Model = std::variant<ImportedModel, SimplifiedModel>;

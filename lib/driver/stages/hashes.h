@@ -1,6 +1,6 @@
 // The hashes of the model's files, which are computed beside the compile.
 #pragma once
-#include "compiled_model.h"
+#include "model/compiled_model.h"
 
 namespace mrvlc::driver {
 

@@ -1,16 +1,16 @@
 // Targets, the model, and the other files that options name.
 #include "accuracy/quantized_model.h"
 #include "diff/totals.h"
+#include "folder/output_folder.h"
 #include "mrvlc/support/parallel.h"
-#include "output/output_folder.h"
 #include "stages/stages.h"
-#include "targets_of.h"
-#include "unheeded.h"
+#include "stages/targets_of.h"
+#include "stages/unheeded.h"
 
 namespace mrvlc::driver {
 namespace {
 
-Status open_targets(const CompileOptions& options, ImportedModel& m, Said& said) {
+Status open(const CompileOptions& options, OpenedModel& m, Said& said) {
   m.name = options.name.empty() ? c_identifier(options.model.stem().string()) : options.name;
   MRVLC_TRY(check_request(options, m.name));
   if (!options.gates.baseline.empty()) {
@@ -48,17 +48,20 @@ std::optional<onnx::Model> read_model(const CompileOptions& options, Said& said)
 
 }  // namespace
 
-std::optional<ImportedModel> import_model(Session& session, const CompileOptions& options, Said& said) {
-  ImportedModel m;
+std::optional<OpenedModel> open_targets(Session& session, const CompileOptions& options, Said& said) {
+  OpenedModel m;
   m.options = options;
-  if (!session.phase(options, "options", said, [&] { return open_targets(options, m, said); }) ||
-      !quantize_for(m.options, m.has_accelerator, said.diagnostics))
-    return std::nullopt;
+  const bool done = session.phase(options, "options", said, [&] { return open(options, m, said); });
+  return done ? std::optional(std::move(m)) : std::nullopt;
+}
+
+std::optional<ImportedModel> import_model(Session& session, OpenedModel opened, Said& said) {
+  ImportedModel m{std::move(opened), {}, {}, {}, {}};
   auto model = session.timer.time("import", [&] { return read_model(m.options, said); });
   if (!model) return std::nullopt;
   m.model = *std::move(model);
   if (m.options.quantized == nullptr) warn_unheeded_shapes(m.options, m.model.graph, said.diagnostics);
-  const bool noted = session.phase(options, "options", said, [&] { return note_files(m); });
+  const bool noted = session.phase(m.options, "options", said, [&] { return note_files(m); });
   session.read = m.read;
   return noted ? std::optional(std::move(m)) : std::nullopt;
 }

@@ -1,7 +1,7 @@
 // Passes as a compile runs them: first before anything is placed, then for what targets left.
 #pragma once
+#include "model/compiled_model.h"
 #include "stages/session.h"
-#include "compiled_model.h"
 
 namespace mrvlc::driver {
 

@@ -1,14 +1,15 @@
 // What runs where: by rules, by cost, by constraints, by a choice for the sake of accuracy.
-#include "accuracy/known.h"
-#include "integers_left.h"
 #include "mrvlc/driver/place.h"
+
+#include "accuracy/known.h"
 #include "mrvlc/partition/costs.h"
 #include "output/gates.h"
-#include "placement_log.h"
+#include "stages/integers_left.h"
 #include "stages/passes_of.h"
+#include "stages/placement_log.h"
 #include "stages/stages.h"
-#include "targets_of.h"
-#include "unheeded.h"
+#include "stages/targets_of.h"
+#include "stages/unheeded.h"
 
 namespace mrvlc::driver {
 namespace {

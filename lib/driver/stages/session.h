@@ -1,11 +1,11 @@
 // What the stages of one command have in common.
 #pragma once
+#include "inputs/read_files.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/driver/options.h"
 #include "mrvlc/passes/pass.h"
 #include "mrvlc/support/diag/general.h"
-#include "phase_timer.h"
-#include "read_files.h"
+#include "stages/phase_timer.h"
 
 namespace mrvlc::driver {
 

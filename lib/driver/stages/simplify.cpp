@@ -1,13 +1,13 @@
 // Rules, constraints, and the passes.
 #include "accuracy/known.h"
-#include "integers_left.h"
+#include "inputs/rule_files.h"
 #include "mrvlc/driver/place.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/passes/fences.h"
-#include "rule_files.h"
+#include "stages/integers_left.h"
 #include "stages/passes_of.h"
 #include "stages/stages.h"
-#include "targets_of.h"
+#include "stages/targets_of.h"
 
 namespace mrvlc::driver {
 
@@ -81,7 +81,8 @@ std::optional<SimplifiedModel> simplify_model(Session& session, ImportedModel im
 
 std::optional<SimplifiedModel> simplified_model(Session& session, const CompileOptions& options,
                                                 const PlacementAsked& asked, Said& said) {
-  auto imported = import_model(session, options, said);
+  auto opened = open_targets(session, options, said);
+  auto imported = opened ? import_model(session, *std::move(opened), said) : std::nullopt;
   return imported ? simplify_model(session, *std::move(imported), asked, said) : std::nullopt;
 }
 

@@ -1,16 +1,18 @@
-// A compile as functions from value to value, in this order. Each takes what it goes on from by value: a plain
-// compile moves it, who tries several ways copies it (docs/architecture.md says who does so where). nullopt:
-// the stage failed, and `said` has the errors.
+// A compile as functions from value to value, in this order. Each takes what it goes on from by value: a
+// plain compile moves it, who tries several ways copies it (docs/architecture.md says who does so where).
+// nullopt: the stage failed, and `said` has the errors.
 #pragma once
 #include "accuracy/probe.h"
-#include "compiled_model.h"
+#include "model/compiled_model.h"
 #include "stages/session.h"
 
 namespace mrvlc::driver {
 
-// Opens the targets, makes the model one of integers where --precision and --data ask for it, and reads the
-// model and all files that options name.
-std::optional<ImportedModel> import_model(Session& session, const CompileOptions& options, Said& said);
+// Checks what can be refused before anything is read.
+std::optional<OpenedModel> open_targets(Session& session, const CompileOptions& options, Said& said);
+
+// Reads the model, or what stands in for it (options.quantized), and all files that options name.
+std::optional<ImportedModel> import_model(Session& session, OpenedModel opened, Said& said);
 
 // What stands in the place of what the options say of the placement.
 struct PlacementAsked {
@@ -34,9 +36,9 @@ struct Probed {
   ProbedModel model;
   Probe probe;
 };
-// The times of all regions, and their errors: code_model() between the two halves of the probe. `like`: of the
-// same simplified model with another choice, whose reference serves again; may be null. `coded`, which may be
-// null, is shown each region before anybody has used its bytes.
+// The times of all regions, and their errors: code_model() between the two halves of the probe. `like`: of
+// the same simplified model with another choice, whose reference serves again; may be null. `coded`, which
+// may be null, is shown each region before anybody has used its bytes.
 using ShowCode = std::function<void(backend::RegionCode&)>;
 std::optional<Probed> probe_model(Session& session, PlacedModel placed, const Probe* like, Said& said,
                                   const ShowCode& coded = {});
@@ -46,8 +48,8 @@ struct Finished {
   Json report;
 };
 // The host's code, and OUT. `tuning`: in the place of the one that options name.
-std::optional<Finished> finish_model(Session& session, Probed probed, const std::optional<chost::Tuning>& tuning,
-                                     Said& said);
+std::optional<Finished> finish_model(Session& session, Probed probed,
+                                     const std::optional<chost::Tuning>& tuning, Said& said);
 
 // All stages as far as the simplified and the placed model.
 std::optional<SimplifiedModel> simplified_model(Session& session, const CompileOptions& options,

@@ -1,7 +1,7 @@
 // What a tuning is measured with.
 #pragma once
+#include "inputs/tuning_file.h"
 #include "mrvlc/driver/driver.h"
-#include "tuning/file.h"
 
 namespace mrvlc::driver {
 

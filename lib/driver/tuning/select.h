@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tuning/file.h"
+#include "inputs/tuning_file.h"
 
 namespace mrvlc::driver {
 

@@ -2,11 +2,11 @@
 #pragma once
 #include <map>
 
+#include "inputs/tuning_file.h"
 #include "mrvlc/driver/tune.h"
 #include "mrvlc/support/temporary_dir.h"
 #include "profile/measured.h"
 #include "stages/stages.h"
-#include "tuning/file.h"
 
 namespace mrvlc::driver {
 

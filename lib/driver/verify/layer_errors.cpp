@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "as_in_model.h"
+#include "model/as_in_model.h"
 #include "mrvlc/calibration/error.h"
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/interp/visit.h"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "accuracy/choose.h"
-#include "accuracy/fit.h"
+#include "explore/choose.h"
+#include "explore/fit.h"
 #include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::driver {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "accuracy/choice.h"
+#include "model/accuracy_choice.h"
 #include "mrvlc/driver/compare.h"
 #include "mrvlc/driver/data_set.h"
 #include "mrvlc/driver/interrupt.h"

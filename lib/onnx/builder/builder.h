@@ -165,7 +165,7 @@ class Builder {
   std::optional<ir::ValueId> apply_modifier(const Site& site, const char* name, ir::ValueId value);
   pb::AttributeProto* find_attribute(const Site& site, std::string_view name) const;
 
-  // contrib.cpp: operators of ONNX Runtime
+  // contrib_nodes.cpp: operators of ONNX Runtime
   const ContribOp* contrib_op(const Site& site) const;
   void inline_contrib(const Site& site, const ContribOp& op);
   bool read_contrib_operands(const Site& site, Scope& inner, std::vector<const TensorType*>& types,

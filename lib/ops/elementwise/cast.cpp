@@ -1,14 +1,13 @@
 // Cast between numeric types, bool and strings. Floats truncate to integers; where C leaves the result
 // undefined (NaN, out of range) it saturates, and NaN becomes 0. Integers wrap, and floats to those of less
 // than eight bits do, too; floats round to nearest even.
-#include "strings/cast.h"
-
 #include <limits>
 
 #include "common/convert.h"
 #include "common/dims.h"
+#include "common/number_text.h"
+#include "common/string_cast.h"
 #include "elementwise/elementwise.h"
-#include "strings/number_text.h"
 
 namespace mrvlc::ops {
 

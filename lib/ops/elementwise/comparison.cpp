@@ -1,6 +1,6 @@
 // Comparisons, logic, bits and Where.
+#include "common/string_codes.h"
 #include "elementwise/elementwise.h"
-#include "strings/codes.h"
 
 namespace mrvlc::ops {
 namespace {

@@ -144,7 +144,7 @@ Status emit_conv_integer(EmitContext& context) {
 }
 
 Status emit_dynamic_conv_integer(EmitContext& context) {
-  return emit_dynamic_integer_conv(context, kConvInteger, [&] { return store_plain(context); });
+  return emit_dynamic_integer_product(context, kConvInteger, [&] { return store_plain(context); });
 }
 
 Status emit_matmul_integer(EmitContext& context) {
@@ -272,6 +272,13 @@ void emit_integer_conv(EmitContext& context, const ConvParams& p, const IntegerP
   for (size_t d = 0; d < 2 * rank + 1; ++d) context.close();
   store(nested_index(fmt::format("n * {} + m", p.out_channels), "o", p.output));
   for (size_t d = 0; d < rank + 2; ++d) context.close();
+}
+
+Status emit_dynamic_integer_product(EmitContext& c, const IntegerProduct& p,
+                                    const std::function<StoreSum()>& prepare) {
+  std::string x = one_or_each(c, p.a.zero, "0", "1");
+  std::string w = one_or_each(c, p.b.zero, "m", c.in_dim(p.b.data, 0));
+  return emit_dynamic_integer_conv(c, {p.a.data, p.b.data, std::move(x), std::move(w)}, prepare);
 }
 
 Status emit_integer_matmul(EmitContext& context, const MatMulText& s, const IntegerProduct& product,

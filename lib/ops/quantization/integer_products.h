@@ -47,6 +47,9 @@ Tensor eval_integer_matmul(const EvalContext& context, const MatMulShape& s, con
 using StoreSum = std::function<void(const std::string& index)>;
 void emit_integer_conv(EmitContext& context, const ConvParams& p, const IntegerProduct& product,
                        const StoreSum& store);
+// The same for sizes known at run time only; `prepare` as emit_dynamic_integer_conv() has it.
+Status emit_dynamic_integer_product(EmitContext& context, const IntegerProduct& product,
+                                    const std::function<StoreSum()>& prepare);
 Status emit_integer_matmul(EmitContext& context, const MatMulText& s, const IntegerProduct& product,
                            const StoreSum& store);
 // The C type in which zero points are taken away.

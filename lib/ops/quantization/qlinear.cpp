@@ -156,7 +156,7 @@ Status emit_dynamic_qlinear_conv(EmitContext& context) {
   MRVLC_TRY(check_scale_types(context));
   const std::string channels = context.in_dim(kB, 0);
   if (context.has(kBias)) require_equal(context, context.in_dim(kBias, 0), channels);
-  return emit_dynamic_integer_conv(
+  return emit_dynamic_integer_product(
       context, kProduct, [&] { return store_conv(context, scale_texts(context, "0", "1", "m", channels)); });
 }
 

@@ -93,7 +93,7 @@ void declare_conv(EmitContext& c, size_t weights) {
 }
 
 // The sums of a row of every channel lie in scratch memory before they become elements of the result.
-void emit_summed_rows(EmitContext& c, const Terms& terms, const StoreSum& store) {
+void emit_summed_rows(EmitContext& c, const Terms& terms, const StoreConvSum& store) {
   const Shape& most = c.out_type(0).shape;
   c.line(fmt::format("int32_t* const sums = (int32_t*){};", c.scratch(4 * most[1] * most.back())));
   open_to(c, "n", c.in_dim(0, 0));
@@ -126,17 +126,15 @@ Status emit_dynamic_conv(EmitContext& c) {
   return {};
 }
 
-Status emit_dynamic_integer_conv(EmitContext& c, const IntegerProduct& p,
-                                 const std::function<StoreSum()>& prepare) {
-  const std::string x = one_or_each(c, p.a.zero, "0", "1"),
-                    w = one_or_each(c, p.b.zero, "m", c.in_dim(p.b.data, 0));
-  c.line(fmt::format("const int32_t zero = {};", x));
-  declare_conv(c, p.b.data);
+Status emit_dynamic_integer_conv(EmitContext& c, const IntegerConvText& t,
+                                 const std::function<StoreConvSum()>& prepare) {
+  c.line(fmt::format("const int32_t zero = {};", t.data_zero));
+  declare_conv(c, t.weights);
   emit_summed_rows(
       c,
-      {"0", fmt::format("const int32_t v = (int32_t){}[k] - {};", c.in(p.b.data), w),
+      {"0", fmt::format("const int32_t v = (int32_t){}[k] - {};", c.in(t.weights), t.weights_zero),
        fmt::format("row[o] = (int32_t)((uint32_t)row[o] + (uint32_t)(v * ({}[base + o * step] - zero)));",
-                   c.in(p.a.data))},
+                   c.in(t.data))},
       prepare());
   return {};
 }

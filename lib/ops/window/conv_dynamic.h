@@ -3,15 +3,23 @@
 // batch, too), integer ones go tap by tap through conditions that a compiler resolves when sizes are
 // literals.
 #pragma once
-#include "quantization/integer_products.h"
+#include <functional>
+
+#include "common/emit_util.h"
 
 namespace mrvlc::ops {
 
 Status emit_dynamic_conv(EmitContext& context);
 Status emit_dynamic_conv_transpose(EmitContext& context);
-// ConvInteger and QLinearConv: `prepare` may check operands; the channel m and the sizes of the result are
-// declared.
-Status emit_dynamic_integer_conv(EmitContext& context, const IntegerProduct& product,
-                                 const std::function<StoreSum()>& prepare);
+// Operands of ConvInteger and QLinearConv, by input position, and their zero points as C.
+struct IntegerConvText {
+  size_t data, weights;
+  std::string data_zero, weights_zero;
+};
+// Writes the line that makes an output element, at `index`, of the uint32_t `sum`.
+using StoreConvSum = std::function<void(const std::string& index)>;
+// `prepare` may check operands; the channel m and the sizes of the result are declared.
+Status emit_dynamic_integer_conv(EmitContext& context, const IntegerConvText& text,
+                                 const std::function<StoreConvSum()>& prepare);
 
 }  // namespace mrvlc::ops

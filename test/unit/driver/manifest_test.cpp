@@ -1,8 +1,8 @@
 // What a folder's manifest may say, and what it may not.
 #include <catch2/catch.hpp>
 
+#include "folder/output_folder.h"
 #include "mrvlc/support/file.h"
-#include "output/output_folder.h"
 #include "support/folders.h"
 
 using namespace mrvlc;

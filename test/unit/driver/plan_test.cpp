@@ -1,5 +1,5 @@
 // Which steps of --accuracy are taken, and which are given back: on errors and costs made up for it.
-#include "accuracy/plan.h"
+#include "explore/plan.h"
 
 #include <catch2/catch.hpp>
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "tuning/file.h"
+#include "inputs/tuning_file.h"
 #include "tuning/select.h"
 
 using namespace mrvlc;

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "cn10ka.h"
-#include "profile/code_index.h"
+#include "output/code_index.h"
 
 using namespace mrvlc;
 using Json = idmap::Json;

@@ -1,0 +1,24 @@
+// `compile --accuracy` and `--objective accuracy`: trials, and what they come to.
+#pragma once
+#include "explore/trials.h"
+
+namespace mrvlc::driver {
+
+struct Chosen {
+  // nullopt: the compile itself fails, or there is no probe; a compile without a choice says why.
+  std::optional<AccuracyChoice> choice;
+  std::optional<Probe> probe;  // of a trial: for Probe::begin of what is compiled by the choice
+  std::optional<Made> made;    // by the choice, where the last trial was of it
+};
+// Compiles and measures until the outputs of the probe are near enough, or nothing is left to be done.
+Chosen choose_for_accuracy(const Fork& fork);
+
+// What more exactness costs: each row has about half the predicted error of the one before; the first is the
+// compile without --accuracy. Empty: there is no probe.
+struct FrontierPoint {
+  double predicted = 0, measured = 0;
+  double cycles = 0, host_cycles = 0;  // of the accelerator; an estimate of what the host computes instead
+};
+std::vector<FrontierPoint> accuracy_frontier(const Fork& fork);
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,72 @@
+// Files of OUT by manifest.json: nothing is read that has not the hash that stands there.
+#include "folder/output_folder.h"
+
+#include "mrvlc/support/diag/sim.h"
+#include "mrvlc/support/file.h"
+#include "mrvlc/support/hash.h"
+#include "mrvlc/support/mapped_file.h"
+
+namespace mrvlc::driver {
+namespace fs = std::filesystem;
+namespace {
+
+Result<std::string> listed_hash(const OutputFolder& folder, const std::string& file) {
+  auto it = folder.files.find(file);
+  if (it == folder.files.end()) return make_diag<DiagCode::MRV0713>((folder.path / file).string());
+  return it->second;
+}
+
+Status compare(const OutputFolder& folder, const std::string& file, std::string_view hash,
+               std::string_view actual) {
+  if (hash == actual) return {};
+  return make_diag<DiagCode::MRV0712>((folder.path / file).string());
+}
+
+}  // namespace
+
+Result<std::string> OutputFolder::bytes(const std::string& file) const {
+  MRVLC_ASSIGN(const std::string hash, listed_hash(*this, file));
+  MRVLC_ASSIGN(std::string text, read_file(path / file));
+  MRVLC_TRY(compare(*this, file, hash, sha256_hex(text)));
+  return text;
+}
+
+Status OutputFolder::check(const std::string& file) const {
+  MRVLC_ASSIGN(const std::string hash, listed_hash(*this, file));
+  MRVLC_ASSIGN(auto mapped, MappedFile::open(path / file, UINT64_MAX));
+  MRVLC_ASSIGN(const std::string actual, mapped->sha256());
+  return compare(*this, file, hash, actual);
+}
+
+Result<Json> OutputFolder::json(const std::string& file) const {
+  MRVLC_ASSIGN(std::string text, bytes(file));
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) return make_diag<DiagCode::MRV0003>((path / file).string(), "not valid JSON");
+  return json;
+}
+
+Result<backends::Opened> OutputFolder::backend(const std::string& target,
+                                               const std::vector<fs::path>& search) const {
+  const std::string file = target_file(target, targets.size());
+  if (!files.contains(file)) return backends::find(target, search, {});
+  target::TargetText text;
+  MRVLC_ASSIGN(text.json, bytes(file));
+  text.files.push_back({path / file, target, text.json});
+  // The library of a plug-in runs here: it must be the one that was written.
+  for (const auto& [other, sha] : files)
+    if (other.ends_with(".so")) MRVLC_TRY(check(other));
+  return backends::open(target, text, {});
+}
+
+Status OutputFolder::check_apart(const fs::path& written) const {
+  auto own = [&](const std::string& file) {
+    std::error_code ec;
+    return fs::equivalent(written, path / file, ec);
+  };
+  bool any = own("manifest.json");
+  for (const auto& [file, hash] : files) any = any || own(file);
+  if (any) return make_diag<DiagCode::MRV0002>(written.string(), "it is a file of '" + path.string() + "'");
+  return {};
+}
+
+}  // namespace mrvlc::driver

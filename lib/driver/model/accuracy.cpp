@@ -1,0 +1,227 @@
+// Warnings and errors about the expected error and values beyond fp16; report.json's `accuracy` and its line.
+#include "model/accuracy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "model/compiled_model.h"
+#include "mrvlc/idmap/idmap.h"
+#include "mrvlc/support/diag/accuracy.h"
+#include "mrvlc/support/diag/general.h"
+
+namespace mrvlc::driver {
+
+namespace {
+
+// Infinities in JSON, which has none.
+constexpr double kInfinite = 1e300;
+
+// The last digits of math functions differ between machines, and what is written to OUT must not: of a value
+// five digits are the same, of the error of a value two.
+double rounded(double v, int digits) {
+  if (!std::isfinite(v)) return kInfinite;
+  const std::string text = fmt::format("{:.{}e}", v, digits - 1);
+  double read = 0;
+  std::from_chars(text.data(), text.data() + text.size(), read);
+  return read;
+}
+
+std::string_view name(Accuracy::How how) {
+  constexpr std::string_view kNames[] = {"none", "probe", "input-range", "calibration"};
+  return kNames[static_cast<size_t>(how)];
+}
+
+// Where a number was seen, for messages.
+std::string_view seen_in(const Accuracy& accuracy, bool calibrated) {
+  if (calibrated) return "in the calibration data";
+  switch (accuracy.how) {
+    case Accuracy::How::InputRange:
+      return "seen by a probe with inputs of --input-range";
+    case Accuracy::How::Calibration:
+      return accuracy.on_data ? "seen by a probe on samples of the calibration data"
+                              : "seen by a probe with inputs like the calibration data";
+    default:
+      return "seen by a probe with seeded inputs";
+  }
+}
+
+const Accuracy::Output& worst(const Accuracy& accuracy) {
+  return *std::ranges::max_element(accuracy.outputs, {}, &Accuracy::Output::error);
+}
+
+class Judge {
+ public:
+  Judge(const CompileOptions& options, Diagnostics& diagnostics)
+      : options_(options), diagnostics_(diagnostics) {}
+
+  void loss(Diag diag) {
+    if (options_.fail_on_accuracy) {
+      failed_ = true;
+      Diag error = make_diag<DiagCode::MRV0009>("--fail-on-accuracy: " + diag.message);
+      diagnostics_.add(at_node(std::move(error), diag.node, diag.op_type));
+    } else {
+      diagnostics_.add(std::move(diag));
+    }
+  }
+  void note(Diag diag) { diagnostics_.add(std::move(diag)); }
+  // A gate that has nothing to judge by does not open.
+  void unknown(Diag diag, bool calibrated) { calibrated ? note(std::move(diag)) : loss(std::move(diag)); }
+  void fail(Diag diag) {
+    failed_ = true;
+    diagnostics_.add(std::move(diag));
+  }
+  bool passed() const { return !failed_; }
+
+ private:
+  const CompileOptions& options_;
+  Diagnostics& diagnostics_;
+  bool failed_ = false;
+};
+
+void judge_value(const Accuracy& accuracy, const Accuracy::Beyond& b, Judge& out) {
+  const std::string value = printable(b.value);
+  const std::string_view seen = seen_in(accuracy, b.calibrated);
+  if (!b.wide) {
+    out.loss(at_node(make_diag<DiagCode::MRV0902>(value, b.magnitude, seen), b.node, b.op_type));
+  } else if (b.input_range) {
+    out.note(make_diag<DiagCode::MRV0903>(value, b.magnitude, seen));
+  }
+}
+
+// What was asked for is met, and was seen to be.
+void judge_asked(const Accuracy& accuracy, double asked, Judge& out) {
+  if (!accuracy.known())
+    return out.fail(make_diag<DiagCode::MRV0909>(asked, "it cannot be measured: " + accuracy.reason));
+  const double error = accuracy.expected_error();
+  if (error <= asked) return;
+  const std::string reached =
+      std::isfinite(error) ? fmt::format("an error of {:.2g}", error) : "infinite or NaN";
+  const std::string output = printable(worst(accuracy).name);
+  out.fail(
+      make_diag<DiagCode::MRV0909>(asked, fmt::format("the best that was found is {} at output '{}' ({})",
+                                                      reached, output, seen_in(accuracy, false))));
+}
+
+}  // namespace
+
+double Accuracy::expected_error() const {
+  return outputs.empty() ? 0 : worst(*this).error;
+}
+
+bool judge(const Accuracy& accuracy, const CompileOptions& options, Diagnostics& diagnostics) {
+  using Probe = CompileOptions::Probe;
+  if (options.probe == Probe::Unsaid) return true;
+  Judge out(options, diagnostics);
+  if (accuracy.choice)
+    for (const AccuracyChoice::Kept& k : accuracy.choice->kept)
+      out.note(make_diag<DiagCode::MRV0911>(k.value, k.magnitude, k.precision));
+  if (options.accuracy && accuracy.on_accelerator) judge_asked(accuracy, *options.accuracy, out);
+  for (const Accuracy::Beyond& b : accuracy.beyond) judge_value(accuracy, b, out);
+  if (!accuracy.on_accelerator) return true;
+  if (options.probe == Probe::Never && !options.given.contains("--no-probe"))
+    return out.passed();  // of verify
+  if (!accuracy.known()) {
+    out.unknown(make_diag<DiagCode::MRV0904>(accuracy.reason), accuracy.calibrated);
+  } else if (const double error = accuracy.expected_error(); error > options.accuracy_warning) {
+    const std::string what = std::isinf(error) ? std::string("be infinite or NaN where float32 is not")
+                                               : fmt::format("be off by {:.2g} of 1 + its magnitude", error);
+    out.loss(make_diag<DiagCode::MRV0901>(printable(worst(accuracy).name), what, options.accuracy_warning,
+                                          seen_in(accuracy, false)));
+  }
+  return out.passed();
+}
+
+namespace {
+
+int64_t kept(const Accuracy& a, partition::Precision::Kind kind) {
+  if (!a.choice) return 0;
+  return std::ranges::count_if(a.choice->precisions, [&](const auto& p) { return p.second.kind == kind; });
+}
+
+Json how_many_are_known(const Accuracy& a) {
+  Json out = Json::object();
+  for (range::How how : {range::How::Proved, range::How::Observed, range::How::Unknown})
+    out[std::string(range::word(how))] =
+        std::ranges::count_if(a.stored, [&](const Accuracy::Stored& s) { return s.known.how == how; });
+  return out;
+}
+
+}  // namespace
+
+void write_ranges(JsonWriter& out, const Accuracy& accuracy) {
+  if (accuracy.stored.empty()) return;
+  out.key("ranges").array();
+  for (const Accuracy::Stored& s : accuracy.stored) {
+    const bool known = s.known.how != range::How::Unknown;
+    out.object();
+    out.key("value");
+    idmap::write_text(out, s.value);
+    out.member("known", range::word(s.known.how));
+    if (known) out.member("max_abs", rounded(s.known.max_abs(), 5));
+    out.member("stored", s.type == ElementType::F32 ? "fp32" : "fp16");
+    out.end();
+  }
+  out.end();
+}
+
+Json accuracy_json(const Accuracy& a, const CompileOptions& options) {
+  Json outputs = Json::array(), beyond = Json::array(), limits = Json::array();
+  for (const Accuracy::Limit& l : a.limits)
+    limits.push_back({{"input", idmap::json_text(l.input)}, {"min", l.limit.least}, {"max", l.limit.most}});
+  for (const Accuracy::Output& o : a.outputs)
+    outputs.push_back({{"name", idmap::json_text(o.name)},
+                       {"error", rounded(o.error, 2)},
+                       {"elements_differing", o.elements}});
+  for (const Accuracy::Beyond& b : a.beyond)
+    beyond.push_back({{"value", idmap::json_text(b.value)},
+                      {"node", idmap::json_text(b.node)},
+                      {"op_type", b.op_type},
+                      {"max_abs", rounded(b.magnitude, 5)},
+                      {"stored", b.wide ? "fp32" : "fp16"},
+                      {"seen_in", b.calibrated ? "calibration" : "probe"}});
+  return {{"expected_error", a.known() ? Json(rounded(a.expected_error(), 2)) : Json()},
+          {"how", name(a.how)},
+          {"worst_value", idmap::json_text(a.worst_value)},
+          {"reason", idmap::json_text(a.reason)},
+          {"samples", a.samples},
+          {"asked", a.choice && a.choice->asked > 0 ? Json(a.choice->asked) : Json()},
+          {"predicted", a.choice && a.choice->runs > 0 ? Json(rounded(a.choice->predicted, 2)) : Json()},
+          {"kept_as_pairs", kept(a, partition::Precision::Kind::Pair)},
+          {"kept_scaled", kept(a, partition::Precision::Kind::Half)},
+          {"runs", a.choice ? a.choice->runs : 0},
+          {"warning_above", options.accuracy_warning},
+          {"known", how_many_are_known(a)},
+          {"input_limits", std::move(limits)},
+          {"outputs", std::move(outputs)},
+          {"beyond_fp16", std::move(beyond)}};
+}
+
+std::string expected_error_text(const Json& a) {
+  if (a.at("expected_error").is_null()) return "not known";
+  const double error = a.at("expected_error").get<double>();
+  return error >= kInfinite ? "infinite" : fmt::format("{:.2g}", error);
+}
+
+std::string accuracy_detail(const Json& a) {
+  const auto lost =
+      std::ranges::count_if(a.at("beyond_fp16"), [](const Json& b) { return b.at("stored") == "fp16"; });
+  const std::string worst = a.at("worst_value").get<std::string>();
+  std::string text = a.at("reason").get<std::string>();
+  if (lost > 0) text += fmt::format("; {} value{} beyond fp16", lost, lost == 1 ? "" : "s");
+  if (!worst.empty()) text += "; worst: '" + worst + "'";
+  for (const Json& l : a.at("input_limits"))
+    text +=
+        fmt::format("; the program tells of '{}' beyond {:.6g} to {:.6g}", l.at("input").get<std::string>(),
+                    l.at("min").get<double>(), l.at("max").get<double>());
+  return text;
+}
+
+std::string accuracy_line(const Json& a) {
+  const bool known = !a.at("expected_error").is_null();
+  return fmt::format("{}{} ({})", known ? "expected error " : "", expected_error_text(a), accuracy_detail(a));
+}
+
+}  // namespace mrvlc::driver

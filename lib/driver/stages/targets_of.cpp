@@ -1,0 +1,196 @@
+// Libraries and accelerators of --target opened with their --target-opt, and joined to one back end.
+#include "stages/targets_of.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "accuracy/quantized_model.h"
+#include "folder/output_folder.h"
+#include "inputs/read_files.h"
+#include "mrvlc/backend/several.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/target.h"
+#include "mrvlc/support/hash.h"
+#include "mrvlc/target/library.h"
+
+namespace mrvlc::driver {
+
+std::span<const std::string_view> pipeline_for(const backend::Backend& backend) {
+  return backend.pass_limits().integers ? passes::default_pipeline() : passes::float_pipeline();
+}
+
+namespace {
+
+// The weights of a program of two files are in NAME.c.
+Status check_single(const CompileOptions& options) {
+  if (!emits(options, "single") || !options.given.contains("--weights") ||
+      options.weights == chost::WeightsAs::Source)
+    return {};
+  return make_diag<DiagCode::MRV0004>(
+      fmt::format("--emit single has the weights in NAME.c: not with --weights {}",
+                  chost::kWeightsAs[static_cast<size_t>(options.weights)]));
+}
+
+}  // namespace
+
+Status check_request(const CompileOptions& options, const std::string& name) {
+  if (std::string fault = name_fault(name); !fault.empty())
+    return make_diag<DiagCode::MRV0004>(fmt::format("--name: '{}' {}", printable(name), fault));
+  MRVLC_TRY(check_replaceable(options.out));  // before the work, and again when it is done
+  MRVLC_TRY(check_apart(options, named_files(options)));
+  MRVLC_TRY(check_side_files(options));
+  MRVLC_TRY(check_precision(options));
+  MRVLC_TRY(check_single(options));
+  return check_target_options(options);
+}
+
+Status check_dump_ir(const CompileOptions& options, std::span<const std::string_view> pipeline) {
+  if (options.dump_ir.empty() || std::ranges::find(pipeline, options.dump_ir) != pipeline.end()) return {};
+  const std::set<std::string_view> names(pipeline.begin(), pipeline.end());
+  return make_diag<DiagCode::MRV0004>(fmt::format("--dump-ir: there is no pass '{}'; passes are {}",
+                                                  printable(options.dump_ir), fmt::join(names, ", ")));
+}
+
+void limit_passes(passes::PassContext& context, const backend::PassLimits& limits) {
+  context.half_weights = limits.half_weights;
+  context.longest_row = limits.longest_row;
+  context.largest_batch = limits.largest_batch;
+}
+
+namespace {
+
+struct TargetOption {
+  std::string_view key, values;
+  bool (*set)(CompileOptions&, std::string_view value);
+};
+
+template <uint32_t CompileOptions::*Field>
+bool set_count(CompileOptions& options, std::string_view value) {
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), options.*Field);
+  return error == std::errc() && end == value.data() + value.size() && options.*Field > 0;
+}
+
+template <bool CompileOptions::*Field>
+bool set_flag(CompileOptions& options, std::string_view value) {
+  options.*Field = value == "true";
+  return value == "true" || value == "false";
+}
+
+bool set_effort(CompileOptions& options, std::string_view value) {
+  return set_count<&CompileOptions::effort>(options, value) && options.effort <= 2;
+}
+
+constexpr TargetOption kTargetOptions[] = {
+    {"tiles", "a number of tiles", set_count<&CompileOptions::tiles>},
+    {"effort", "1 or 2", set_effort},
+    {"wb-pin", "true or false", set_flag<&CompileOptions::pin_weights>},
+    {"silicon-id", "true or false", set_flag<&CompileOptions::silicon_id>},
+};
+
+Status apply_target_option(std::string_view given, CompileOptions& options) {
+  const auto refuse = [&](std::string_view why) {
+    return make_diag<DiagCode::MRV0004>(fmt::format("--target-opt: '{}' {}", printable(given), why));
+  };
+  const size_t equals = given.find('='), dot = given.substr(0, equals).rfind('.');
+  if (equals == std::string_view::npos || dot == std::string_view::npos)
+    return refuse("is no TARGET.KEY=VALUE");
+  const std::string_view target = given.substr(0, dot), key = given.substr(dot + 1, equals - dot - 1);
+  if (target == "host" || std::ranges::find(options.targets, target) == options.targets.end())
+    return refuse(
+        fmt::format("names no target with options; --target is {}", fmt::join(options.targets, ",")));
+  const auto option = std::ranges::find(kTargetOptions, key, &TargetOption::key);
+  if (option == std::end(kTargetOptions)) {
+    std::vector<std::string_view> keys;
+    for (const TargetOption& o : kTargetOptions) keys.push_back(o.key);
+    return refuse(fmt::format("is no option of a target; these are {}", fmt::join(keys, ", ")));
+  }
+  if (option->set(options, given.substr(equals + 1))) return {};
+  return refuse(fmt::format("takes {}", option->values));
+}
+
+}  // namespace
+
+Status check_target_options(const CompileOptions& options) {
+  CompileOptions scratch = options;
+  for (const std::string& given : options.target_options) MRVLC_TRY(apply_target_option(given, scratch));
+  return {};
+}
+
+namespace {
+
+// What a back end is to know of the options.
+Result<backends::Settings> settings_of(const std::string& target, const CompileOptions& options) {
+  CompileOptions own = options;
+  for (const std::string& given : options.target_options)
+    if (given.starts_with(target + ".")) MRVLC_TRY(apply_target_option(given, own));
+  return backends::Settings{own.tiles, own.effort, own.pin_weights, own.silicon_id, own.dump_stages};
+}
+
+}  // namespace
+
+Result<Targets> find_targets(const CompileOptions& options, std::string_view model,
+                             Diagnostics& diagnostics) {
+  Targets out;
+  for (auto it = options.targets.begin(); it != options.targets.end(); ++it) {
+    if (std::find(options.targets.begin(), it, *it) != it)
+      return make_diag<DiagCode::MRV0354>(printable(*it));
+    if (*it == "host") continue;
+    MRVLC_ASSIGN(target::TargetText text, target::find_target(*it, options.target_dirs));
+    if (target::is_library(text.json)) {
+      for (const std::string& given : options.target_options)
+        if (given.starts_with(*it + "."))
+          return make_diag<DiagCode::MRV0004>(
+              fmt::format("--target-opt: '{}' is a library and takes no options", printable(*it)));
+      MRVLC_TRY(add_library(*it, text, model, out.libraries, diagnostics));
+      continue;
+    }
+    if (out.accelerators.size() == backend::kMostAccelerators)
+      return make_diag<DiagCode::MRV0004>(
+          fmt::format("--target: at most {} accelerators", backend::kMostAccelerators));
+    MRVLC_ASSIGN(const backends::Settings settings, settings_of(*it, options));
+    MRVLC_ASSIGN(backends::Opened backend, backends::open(*it, text, settings));
+    out.accelerators.push_back({std::move(text), std::move(backend), settings, out.libraries.rules.size()});
+  }
+  return out;
+}
+
+Status take_accelerators(const std::vector<OpenedAccelerator>& accelerators, CompileOptions& options,
+                         OpenedModel& m) {
+  std::vector<std::shared_ptr<const backend::Backend>> parts;
+  for (const OpenedAccelerator& a : accelerators) {
+    parts.push_back(a.backend);
+    m.accelerators.push_back(
+        {a.backend->machine().name, a.text.files.empty() ? "" : a.text.json, a.backend->device_files()});
+  }
+  m.has_accelerator = !parts.empty();
+  if (parts.empty()) {
+    const backends::Settings settings{options.tiles, options.effort, options.pin_weights, options.silicon_id,
+                                      options.dump_stages};
+    MRVLC_ASSIGN(backends::Opened backend, backends::open_default(settings));
+    parts.push_back(std::move(backend));
+  } else {
+    const backends::Settings& first = accelerators.front().settings;
+    options.effort = first.effort;
+    options.pin_weights = first.pin_weights;
+    options.silicon_id = first.silicon_id;
+  }
+  m.backend = backend::as_one(std::move(parts));
+  options.tiles = m.backend->tiles();
+  return {};
+}
+
+void note_package(const OpenedAccelerator& accelerator, std::vector<ReadFile>& read) {
+  const auto& files = accelerator.text.files;
+  for (const auto& file : files)
+    read.push_back({ReadFile::Kind::Target, file.path, file.name + "/target.json", sha256_hex(file.text)});
+  if (files.empty()) return;
+  const std::filesystem::path folder = files.front().path.parent_path();
+  for (const auto& [file, bytes] : accelerator.backend->device_files())
+    read.push_back({ReadFile::Kind::Target, folder / file, accelerator.backend->machine().name + "/" + file,
+                    sha256_hex(bytes)});
+}
+
+}  // namespace mrvlc::driver
