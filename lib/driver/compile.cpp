@@ -22,6 +22,7 @@
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/hash.h"
 #include "mrvlc/support/parallel.h"
+#include "output/depfile.h"
 #include "output/expected.h"
 #include "output/gates.h"
 #include "output/half_weights.h"
@@ -311,7 +312,7 @@ class Compiler {
           MRVLC_TRY(check_gates(report_, baseline_, options_.gates, diagnostics_));
           for (const auto& file : m_.model.files) MRVLC_TRY(file.bytes->unchanged());
           MRVLC_TRY(timing_.open(out));
-          return write_depfile(options_, m_.read);
+          return write_depfile(options_, {m_.read, targets_.searched}, diagnostics_);
         },
         report_);
   }

@@ -18,6 +18,7 @@ struct OpenedAccelerator {
 struct Targets {
   std::vector<OpenedAccelerator> accelerators;
   Libraries libraries;
+  target::Searched searched;
 };
 
 // The passes for an accelerator.
