@@ -1,13 +1,20 @@
 #!/usr/bin/env bash
 # From a clean clone to a trained model on the simulator: installs what is missing, builds, compiles
 # models/digits/digits.onnx, prints where each operator went, the accuracy on held-out images and the cycles.
+#
+#   scripts/demo.sh [--yes]     --yes: does not ask before it installs Debian packages (scripts/install-deps.sh)
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+case $*:$# in
+  :0 | --yes:1) ;;
+  -h:1 | --help:1) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 0 ;;
+  *) echo "demo: unknown option $1; scripts/demo.sh [--yes]" >&2; exit 2 ;;
+esac
 step() { printf '\n== %s\n' "$*"; }
 
 step "packages"
-scripts/install-deps.sh --build-only python3-numpy
+scripts/install-deps.sh --build-only "$@" python3-numpy
 
 step "build (release, in build/)"
 cmake --preset release

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Installs the Debian packages of third_party/packages.txt that are missing, and only those.
 #
-#   scripts/install-deps.sh [--build-only] [--services] [PACKAGE...]
+#   scripts/install-deps.sh [--build-only] [--services] [--yes] [PACKAGE...]
 #
 # --build-only leaves out the packages that only tests use; --services, as $CI, takes those that start servers too; each PACKAGE is
-# wanted besides.
+# wanted besides. On a terminal it asks before it installs; not with --yes or $CI, nor where stdin is no terminal.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -12,11 +12,14 @@ list=$root/third_party/packages.txt
 kinds='^(build|test)$'
 [ -z "${CI:-}" ] || kinds='^(build|test|service)$'
 extra=()
+ask=yes
+[ -t 0 ] && [ -z "${CI:-}" ] || ask=no
 for argument in "$@"; do
   case $argument in
     --build-only) kinds='^build$' ;;
     --services) kinds='^(build|test|service)$' ;;
-    -h | --help) sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+    --yes) ask=no ;;
+    -h | --help) sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
     -*) echo "install-deps: unknown option $argument" >&2; exit 2 ;;
     *) extra+=("$argument") ;;
   esac
@@ -49,5 +52,12 @@ apt() { ${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get
 
 echo "install-deps: ${#missing[@]} of ${#wanted[@]} packages are missing and will be installed with apt-get:"
 printf '  %s\n' "${missing[@]}"
+if [ "$ask" = yes ]; then
+  read -r -p "install-deps: install them, with what they depend on? [y/N] " answer || answer=
+  case $answer in
+    [yY] | [yY][eE][sS]) ;;
+    *) echo "install-deps: nothing was installed" >&2; exit 1 ;;
+  esac
+fi
 apt update
 apt install --no-install-recommends "${missing[@]}"

@@ -69,14 +69,14 @@ Status add_words(const std::string& file, std::vector<std::string>& words) {
 
 }  // namespace
 
-Result<std::vector<std::string>> arguments(int argc, char** argv, std::vector<std::string>& read) {
+Result<std::vector<std::string>> arguments(int argc, char** argv, std::vector<std::filesystem::path>& read) {
   std::vector<std::string> words;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     std::error_code ec;
     if (word.size() > 1 && word[0] == '@' && std::filesystem::is_regular_file(word.substr(1), ec)) {
       MRVLC_TRY(add_words(word.substr(1), words));
-      read.push_back(word.substr(1));
+      read.emplace_back(word.substr(1));
     } else {
       words.push_back(normalised(word));
     }

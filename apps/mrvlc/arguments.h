@@ -2,7 +2,7 @@
 #pragma once
 #include <CLI/CLI.hpp>
 
-#include "mrvlc/support/result.h"
+#include "mrvlc/driver/options.h"
 
 namespace mrvlc::app {
 
@@ -10,10 +10,11 @@ namespace mrvlc::app {
 // it: words between white space, '...' and "..." and \ quote, # at the beginning of a word is a comment).
 // MRV0003: it is not closed.
 // `read` gets the files.
-Result<std::vector<std::string>> arguments(int argc, char** argv, std::vector<std::string>& read);
+Result<std::vector<std::string>> arguments(int argc, char** argv, std::vector<std::filesystem::path>& read);
 
 // Behind `words` what they do not say themselves: options of $MRVLC_*, then of the project file
-// (docs/command-line.md), which `read` gets. MRV0003, MRV0004: what is wrong with the file.
-Status add_defaults(const CLI::App& app, std::vector<std::string>& words, std::vector<std::string>& read);
+// (docs/command-line.md). `sources` gets that file, or says that there is none, and the variables of all
+// options that were not typed. MRV0003, MRV0004: what is wrong with the file.
+Status add_defaults(const CLI::App& app, std::vector<std::string>& words, driver::OptionSources& sources);
 
 }  // namespace mrvlc::app

@@ -70,6 +70,12 @@ void add_depfile_options(CLI::App& cmd, CompileArguments& a) {
       ->allow_extra_args(false);
   cmd.add_flag("--MP", a.depfile_phony,
                "add a target without prerequisites for each file but the model (spelled -MP as well)");
+  cmd.add_option("--depfile-form", a.depfile_form,
+                 "of the dependency file: for make, with conditions about the environment and about files "
+                 "that may appear; plain, as Ninja reads it; auto: for make where make runs mrvlc")
+      ->check(CLI::IsMember({"auto", "make", "plain"}))
+      ->type_name("FORM")
+      ->capture_default_str();
 }
 
 void add_output_options(CLI::App& cmd, CompileArguments& a) {
@@ -168,8 +174,8 @@ void add_result_options(CLI::App& cmd, CompileArguments& a) {
   cmd.add_option("--emit", a.emit,
                  "further files: ir, disasm, nodes-json, bare: an example without operating system; single: "
                  "the program "
-                 "as one .c, with the weights, and one .h (repeatable)")
-      ->check(CLI::IsMember({"ir", "disasm", "nodes-json", "bare", "single"}))
+                 "as one .c, with the weights, and one .h; sbom: OUT as an SPDX document (repeatable)")
+      ->check(CLI::IsMember({"ir", "disasm", "nodes-json", "bare", "single", "sbom"}))
       ->type_name("KIND")
       ->allow_extra_args(false);
 }
@@ -185,7 +191,11 @@ void add_compile(CLI::App& app, Context& context) {
     auto options = checked(*cmd, *a, context.messages);
     if (!options.ok()) return context.fail("mrvlc", options.error());
     Diagnostics diagnostics;
-    options->option_files.assign(context.read.begin(), context.read.end());
+    options->sources = context.sources;
+    // The compiler: another one may write another OUT.
+    std::error_code ec;
+    auto self = std::filesystem::read_symlink("/proc/self/exe", ec);
+    if (std::filesystem::exists(self, ec)) options->sources.files.push_back(std::move(self));
     if (context.shows_progress()) options->quantize_progress = show_progress;
     std::vector<std::string> summary;
     bool ok = driver::compile_last(
@@ -207,6 +217,7 @@ void add_remote_options(CLI::App& cmd, driver::RunOptions& o) {
   cmd.add_option("--ssh-config", o.ssh_config, "of --on: file of options for ssh (its -F)")
       ->type_name("FILE")
       ->needs(on);
+  o.said = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); };
   cmd.add_option("--device-lib", o.device_lib,
                  "of --on: library for that machine that is linked in the place of libmrvl_simdev.so")
       ->type_name("FILE")

@@ -12,7 +12,7 @@ struct Context {
   MessageOptions messages;
   int exit_code = 0;
   std::string project;            // read by add_defaults(), before options are
-  std::vector<std::string> read;  // files that options came from
+  driver::OptionSources sources;  // of what was not typed
 
   // Prints the text to stdout, or the error to stderr, and sets the exit code.
   void finish(const std::string& file, const Result<std::string>& result);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "log.h"
@@ -92,6 +93,12 @@ Status read_precisions(const std::vector<std::string>& texts, driver::CompileOpt
     o.precisions.emplace_back(text.substr(0, eq), *precision);
   }
   return {};
+}
+
+// make sets it for the commands of its recipes.
+bool runs_below_make() {
+  const char* level = std::getenv("MAKELEVEL");
+  return level != nullptr && *level != '\0';
 }
 
 // OUT.d beside OUT, also when OUT ends in a slash.
@@ -310,9 +317,9 @@ void read_host_code(const CompileArguments& a, driver::CompileOptions& o) {
 }
 
 // What decides neither what is written into OUT nor whether it is.
-constexpr auto kNotRecorded =
-    std::to_array<std::string_view>({"--help", "--output", "--name", "--force", "-j", "--timing", "--MD",
-                                     "--MF", "--MT", "--MQ", "--MP", "--dump-ir", "--dump-stage"});
+constexpr auto kNotRecorded = std::to_array<std::string_view>(
+    {"--help", "--output", "--name", "--force", "-j", "--timing", "--MD", "--MF", "--MT", "--MQ", "--MP",
+     "--depfile-form", "--dump-ir", "--dump-stage"});
 
 bool is_path(const CLI::Option& option) {
   const std::string& type = option.get_type_name();
@@ -347,6 +354,7 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
   o.model = a.model;
   if (a.model == "-") {
     MRVLC_ASSIGN(o.model, model_of_stdin(a));
+    o.from_stdin = true;
   }
   o.out = a.out;
   o.name = a.name;
@@ -375,6 +383,7 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
   o.depfile_targets = a.depfile_targets;
   o.depfile_quoted_targets = a.depfile_quoted_targets;
   o.depfile_phony = a.depfile_phony;
+  o.depfile_conditions = a.depfile_form == "make" || (a.depfile_form == "auto" && runs_below_make());
   bool described = o.depfile_phony || !o.depfile_targets.empty() || !o.depfile_quoted_targets.empty();
   if (described && o.depfile.empty())
     return make_diag<DiagCode::MRV0004>(

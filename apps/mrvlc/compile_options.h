@@ -13,7 +13,7 @@ namespace mrvlc::app {
 // What the command line says before it is checked.
 struct CompileArguments {
   std::string model, out, name, targets = backends::kDefaultTarget, partition = "greedy", host_model, tuning,
-                                depfile, timing, dump_ir, external;
+                                depfile, depfile_form = "auto", timing, dump_ir, external;
   int64_t max_sequence = 64;
   std::vector<std::string> shapes, input_dims, bindings, bounds, rules, precision, cpu, accel, borders,
       borders_after, together, target_dirs, target_options, emit;

@@ -69,8 +69,8 @@ std::string variable_of(const CLI::Option& option) {
 
 class Defaults {
  public:
-  Defaults(const CLI::App& app, std::vector<std::string>& words, std::vector<std::string>& read)
-      : app_(app), words_(words), read_(read), typed_(words) {
+  Defaults(const CLI::App& app, std::vector<std::string>& words, driver::OptionSources& sources)
+      : app_(app), words_(words), sources_(sources), typed_(words) {
     command_ = command_of(app, words, path_);
     if (command_ != nullptr) add_options(*command_, options_);
   }
@@ -79,6 +79,7 @@ class Defaults {
     if (command_ == nullptr) return {};
     for (const CLI::Option* option : options_) {
       if (is_kept(*option)) continue;
+      sources_.variables.push_back(variable_of(*option));
       const char* value = std::getenv(variable_of(*option).c_str());
       if (value == nullptr || *value == '\0') continue;
       MRVLC_TRY(add_text(*option, "$" + variable_of(*option), value));
@@ -114,9 +115,13 @@ class Defaults {
       if (words_[i].starts_with("--project=")) file = words_[i].substr(10), named = true;
     }
     std::error_code ec;
-    if (file.empty() || (!named && !std::filesystem::exists(file, ec))) return {};
+    if (file.empty()) return {};
+    if (!named && !std::filesystem::exists(file, ec)) {
+      sources_.absent.emplace_back(file);
+      return {};
+    }
     MRVLC_ASSIGN(const std::string text, read_file(file, kMaxBytes));
-    read_.push_back(file);
+    sources_.files.emplace_back(file);
     std::string twice;
     const Json json = parse_strict<Json>(text, twice);
     if (!twice.empty()) return make_diag<DiagCode::MRV0003>(file, "it has '" + printable(twice) + "' twice");
@@ -190,7 +195,8 @@ class Defaults {
   }
 
   const CLI::App& app_;
-  std::vector<std::string>&words_, &read_;
+  std::vector<std::string>& words_;
+  driver::OptionSources& sources_;
   const std::vector<std::string> typed_;
   const CLI::App* command_ = nullptr;
   std::string path_;
@@ -200,8 +206,8 @@ class Defaults {
 
 }  // namespace
 
-Status add_defaults(const CLI::App& app, std::vector<std::string>& words, std::vector<std::string>& read) {
-  return Defaults(app, words, read).add();
+Status add_defaults(const CLI::App& app, std::vector<std::string>& words, driver::OptionSources& sources) {
+  return Defaults(app, words, sources).add();
 }
 
 }  // namespace mrvlc::app

@@ -1,4 +1,8 @@
 // Arguments and exit codes of the command line; everything else is in lib/driver.
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -48,9 +52,9 @@ bool json_asked(int argc, char** argv) {
 }
 
 void parse(CLI::App& app, int argc, char** argv, mrvlc::app::Context& context) {
-  auto words = mrvlc::app::arguments(argc, argv, context.read);
+  auto words = mrvlc::app::arguments(argc, argv, context.sources.files);
   if (!words.ok()) return context.fail("mrvlc", words.error());
-  const mrvlc::Status added = mrvlc::app::add_defaults(app, *words, context.read);
+  const mrvlc::Status added = mrvlc::app::add_defaults(app, *words, context.sources);
   if (!added.ok()) return context.fail("mrvlc", added.error());
   try {
     app.parse(std::vector<std::string>(words->rbegin(),
@@ -143,13 +147,7 @@ void set_up_allocation() {
 #endif
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  set_up_allocation();
-  // A closed pipe and a file beyond the limit of `ulimit -f` are failed writes, reported as such.
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
+int run_guarded(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {
@@ -164,4 +162,56 @@ int main(int argc, char** argv) {
   } catch (const std::exception& e) {
     return unexpected(argc, argv, e);
   }
+}
+
+// What the work may take; a usual limit.
+constexpr size_t kStackBytes = size_t{8} << 20;
+
+struct Work {
+  int argc;
+  char** argv;
+  int exit_code = kLimit;
+};
+
+void* work(void* of) {
+  auto* w = static_cast<Work*>(of);
+  w->exit_code = run_guarded(w->argc, w->argv);
+  return nullptr;
+}
+
+// Whether the stack that `ulimit -s` leaves is enough, once it is as large as it may be.
+bool has_stack() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kStackBytes) return true;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, kStackBytes);
+  return ::setrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur >= kStackBytes;
+}
+
+// The work on a stack of its own; threads that it starts have as much.
+int run_on_own_stack(int argc, char** argv) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+#ifdef __GLIBC__
+  pthread_setattr_default_np(&attributes);
+#endif
+  Work w{argc, argv};
+  pthread_t thread{};
+  const int error = pthread_create(&thread, &attributes, work, &w);
+  pthread_attr_destroy(&attributes);
+  if (error != 0)
+    fail(json_asked(argc, argv), "MRV0008", "no memory for a stack, and that of this process is too small");
+  else
+    pthread_join(thread, nullptr);
+  return w.exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  set_up_allocation();
+  // A closed pipe and a file beyond the limit of `ulimit -f` are failed writes, reported as such.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  return has_stack() ? run_guarded(argc, argv) : run_on_own_stack(argc, argv);
 }

@@ -51,7 +51,7 @@ function(mrvlc_add_model name)
   add_custom_command(
     OUTPUT "${out}/${name}.c" "${out}/${name}.h" ${weights} "${out}/manifest.json"
     COMMAND mrvlc::mrvlc compile "${model}" -o "${out}" --name "${name}" -q --weights ${arg_WEIGHTS} ${target} ${arg_OPTIONS} -MD -MF "${out}.d"
-            -MQ "${out}/${name}.c"
+            -MQ "${out}/${name}.c" --depfile-form plain
     DEPENDS "${model}" mrvlc::mrvlc
     DEPFILE "${out}.d"
     COMMENT "mrvlc: ${name}"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The device interface a generated host stub calls. A driver for real hardware, or the simulator, fills in
  * the table.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Gaps in the arena, for programs built with -DMRVL_GUARD. Every buffer in it has a gap of its own size in
  * front of it and one behind it; the arena, NAME_ARENA_BYTES, is three times as large. AddressSanitizer
  * (-fsanitize=address) ends the program at the first access to a gap; without it the ends of the gaps that

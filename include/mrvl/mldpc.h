@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The run-time interface that programs for the Marvell MLIP are written against, libmldpc, both ways: its
  * functions, which the library `mldpc` of mrvlc gives over the simulator, and a device (mrvl/device.h) over
  * whichever libmldpc is there, so that a stub of mrvlc calls a real card.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How a caller lends threads to a host stub that was compiled with `mrvlc compile --threads N`: as a function
  * that runs the parts of a loop. The stub has no threads of its own and keeps nothing between calls; its
  * results are the same bits whatever the number of threads. C99. */

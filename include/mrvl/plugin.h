@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A plug-in: a target that a shared library describes. mrvlc asks it which layers it takes, what they cost,
  * and for the bytes of a region; programs and tests run these bytes through it.
  *

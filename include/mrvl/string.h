@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elements of string tensors in generated code: bytes that somebody else keeps, not terminated. Those of
  * inputs are the caller's; those of outputs lie in inputs, in the weights, or in the arena, and stay valid
  * until one of these changes or goes away. C99. */

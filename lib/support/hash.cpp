@@ -1,4 +1,4 @@
-// SHA-256 by OpenSSL; CRC-32C by the instruction of SSE 4.2, or by eight tables (slicing-by-8).
+// SHA-256 and SHA-1 by OpenSSL; CRC-32C by the instruction of SSE 4.2, or by eight tables (slicing-by-8).
 #include "mrvlc/support/hash.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace {
 
 using Digest = std::array<uint8_t, 32>;
 
-std::string to_hex(const Digest& digest) {
+std::string to_hex(std::span<const uint8_t> digest) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string hex;
   for (uint8_t b : digest) {
@@ -36,6 +36,12 @@ std::array<uint8_t, 32> sha256(std::span<const std::byte> bytes) {
 
 std::string sha256_hex(std::span<const std::byte> bytes) {
   return to_hex(sha256(bytes));
+}
+
+std::string sha1_hex(std::span<const std::byte> bytes) {
+  std::array<uint8_t, 20> digest{};
+  EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha1(), nullptr);
+  return to_hex(digest);
 }
 
 Sha256::Sha256() : state_(EVP_MD_CTX_new(), [](void* s) { EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(s)); }) {

@@ -77,7 +77,11 @@ class Reader {
     for (const fs::path& folder : folders) {
       std::error_code ec;
       fs::path file = folder / name / "target.json";
-      if (!fs::exists(file, ec) || has(file)) continue;
+      if (!fs::exists(file, ec)) {
+        out_.searched.absent.push_back(std::move(file));
+        continue;
+      }
+      if (has(file)) continue;
       MRVLC_ASSIGN(std::string text, read_file(file, kMaxTargetBytes));
       out_.files.push_back({std::move(file), name, text});
       return std::optional(std::move(text));
@@ -91,6 +95,7 @@ class Reader {
       if (text) return *std::move(text);
       for (const BuiltinTarget& t : builtins())
         if (t.name == name) return std::string(t.json);
+      out_.searched.variables = {"HOME", "XDG_DATA_DIRS", "XDG_DATA_HOME"};
       MRVLC_ASSIGN(text, in_folders(name, data_folders()));
       if (text) return *std::move(text);
     }

@@ -36,6 +36,8 @@ struct RunOptions {
   std::filesystem::path device_lib;  // what is linked in the place of the simulator's library
   bool steps = false;                // with `bench`: the time of each operator and region, too
   double timeout = 0;                // seconds that the program may take; 0: no limit
+  std::function<void(std::string_view)> said =
+      {};  // gets what a program with --on wrote to stderr; may be null
 };
 // Returns what the example program printed.
 Result<std::string> run(const RunOptions& options);

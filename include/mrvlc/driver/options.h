@@ -31,6 +31,13 @@ struct Gates {
   double tolerance = 0;
 };
 
+// Where options that were not typed came from, and would come from: the dependency file follows these, too.
+struct OptionSources {
+  std::vector<std::filesystem::path> files;   // that were read
+  std::vector<std::filesystem::path> absent;  // that would be read if they were there
+  std::vector<std::string> variables;         // of the environment, those that are not set among them
+};
+
 struct CompileOptions {
   std::filesystem::path model, out;
   bool force = false;                                             // what no compile wrote in OUT goes, too
@@ -85,12 +92,14 @@ struct CompileOptions {
   chost::WeightType host_weights = chost::WeightType::F32;
   bool silicon_id = false;  // container architecture 128 instead of 256
   std::vector<std::filesystem::path> target_dirs;
-  std::vector<std::string> emit;                                     // ir, disasm
+  std::vector<std::string> emit;                                     // ir, disasm, sbom, ...
   std::filesystem::path depfile;                                     // -MF
   std::vector<std::string> depfile_targets, depfile_quoted_targets;  // -MT, -MQ
   bool depfile_phony = false;                                        // -MP
-  std::vector<std::filesystem::path> option_files;  // that options came from: prerequisites of -MD
-  std::filesystem::path timing;                     // --timing
+  bool depfile_conditions = false;  // --depfile-form: in make's language, with conditions
+  OptionSources sources;
+  bool from_stdin = false;       // the model: its file is a temporary one
+  std::filesystem::path timing;  // --timing
   std::filesystem::path external_data_dir;
   std::string dump_ir;                   // pass name
   std::vector<std::string> dump_stages;  // backends::stage_names()

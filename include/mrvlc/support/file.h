@@ -37,6 +37,8 @@ class OutputDir {
   Status write_pieces(const std::string& name, const std::function<void(const Pieces&)>& fill);
   // Names and SHA-256 of the files written, in order of name.
   std::vector<std::pair<std::string, std::string>> files() const;
+  // Where a file lies that was written, until commit().
+  std::filesystem::path staged(const std::string& name) const { return staging_ / name; }
   Status commit();
 
  private:

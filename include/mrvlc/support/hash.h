@@ -1,4 +1,4 @@
-// Checksums: SHA-256 and CRC-32C.
+// Checksums: SHA-256, SHA-1 and CRC-32C.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -17,7 +17,10 @@ inline std::string sha256_hex(std::string_view text) {
   return sha256_hex(std::as_bytes(std::span(text.data(), text.size())));
 }
 
-// The same, of bytes that come in pieces.
+// SHA-1 in lower-case hex: no proof of anything, but what SPDX names files by.
+std::string sha1_hex(std::span<const std::byte> bytes);
+
+// SHA-256 of bytes that come in pieces.
 class Sha256 {
  public:
   Sha256();

@@ -5,6 +5,12 @@
 
 namespace mrvlc::target {
 
+// What else decided which text was found.
+struct Searched {
+  std::vector<std::filesystem::path> absent;  // files that would have been taken first
+  std::vector<std::string> variables;  // of the environment, where they named folders that were searched
+};
+
 struct TargetText {
   // Of the whole machine: what a package inherits is in it, and `extends` is not.
   std::string json;
@@ -13,6 +19,7 @@ struct TargetText {
     std::string name, text;  // of the package; as it was read
   };
   std::vector<File> files;  // the package's first, then what it extends; empty: it is built in
+  Searched searched;
 };
 
 // The package NAME of the `search` folders, the first that there is, else the built-in one, else that of

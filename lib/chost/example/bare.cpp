@@ -6,7 +6,8 @@ namespace mrvlc::chost {
 namespace {
 
 constexpr std::string_view kHead =
-    R"(/* Example for a board without operating system: no files, no heap, no clock. What the board does is in a header of yours,
+    R"(/* SPDX-License-Identifier: Apache-2.0 */
+/* Example for a board without operating system: no files, no heap, no clock. What the board does is in a header of yours,
  * -D K_BOARD='"board.h"', that defines the functions which stand in for it here; mrvlc never writes that file. */
 #include "{0}.h"
 

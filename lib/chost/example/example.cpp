@@ -258,7 +258,8 @@ std::string example_text(const Program& program, const Interface& interface, int
   const bool device = !program.module.regions.empty(), threads = program.options.threads > 1;
   const bool large = arena_bytes >= kLargeArena;
   std::string out = fmt::format(
-      "/* Example: runs the model on .npy files.{} */\n#define _POSIX_C_SOURCE {}L\n{}#include \"{}{}.h\"\n\n"
+      "/* SPDX-License-Identifier: Apache-2.0 */\n/* Example: runs the model on .npy files.{} */\n#define "
+      "_POSIX_C_SOURCE {}L\n{}#include \"{}{}.h\"\n\n"
       "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n{}#include "
       "<time.h>\n\n",
       infer_obstacle(interface).empty()

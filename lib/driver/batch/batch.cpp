@@ -11,6 +11,7 @@
 #include <map>
 #include <thread>
 
+#include "batch/lock.h"
 #include "batch/names.h"
 #include "batch/one_model.h"
 #include "batch/store.h"
@@ -79,6 +80,8 @@ class Runner {
     std::error_code ec;
     fs::create_directories(o_.out / ".batch", ec);
     if (ec) return make_diag<DiagCode::MRV0002>(o_.out.string(), ec.message());
+    MRVLC_ASSIGN(BatchLock lock, BatchLock::take(o_));
+    lock_.emplace(std::move(lock));
     const unsigned processors = std::max(1u, std::thread::hardware_concurrency());
     if (o_.jobs == 0) o_.jobs = processors;
     // Threads beside processes: as many as there are processors.
@@ -122,7 +125,10 @@ class Runner {
     std::error_code ec;
     fs::remove(one(i).record(), ec);
     const pid_t child = ::fork();
-    if (child == 0) compile_one(one(i));
+    if (child == 0) {
+      lock_.reset();  // not held on by a child that outlives this process for a moment
+      compile_one(one(i));
+    }
     if (child > 0)
       running_[child] = {i, Clock::now()};
     else
@@ -232,6 +238,7 @@ class Runner {
   std::vector<OneModel> all_;  // of all shards
   std::vector<size_t> shard_;
   std::map<pid_t, Running> running_;
+  std::optional<BatchLock> lock_;
   size_t done_ = 0;
   Batch batch_;
 };

@@ -53,6 +53,8 @@ std::vector<ReadFile> named_files(const CompileOptions& options) {
   if (!options.calibration.empty())
     files.push_back({ReadFile::Kind::Calibration, options.calibration, {}, {}});
   if (!options.placement.empty()) files.push_back({ReadFile::Kind::Placement, options.placement, {}, {}});
+  for (const auto& [input, bound] : options.bound_inputs)
+    if (bound.tensor) files.push_back({ReadFile::Kind::Bound, bound.text, {}, {}});
   return files;
 }
 

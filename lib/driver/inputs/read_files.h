@@ -22,13 +22,14 @@ struct ReadFile {
     Placement,
     HostModel,
     Data,
-    Tuning
+    Tuning,
+    Bound
   };
   // In the manifest, in the order of Kind.
-  static constexpr std::array<std::string_view, 9> kNames = {"model",      "external_data", "rules",
-                                                             "target",     "calibration",   "placement",
-                                                             "host_model", "data",          "tuning"};
-  static_assert(kNames.size() == static_cast<size_t>(Kind::Tuning) + 1);
+  static constexpr std::array<std::string_view, 10> kNames = {
+      "model",     "external_data", "rules", "target", "calibration",
+      "placement", "host_model",    "data",  "tuning", "bind"};
+  static_assert(kNames.size() == static_cast<size_t>(Kind::Bound) + 1);
   Kind kind;
   std::filesystem::path path;  // as it was opened
   std::string name;            // in the manifest, without folders of this machine; of the model empty
@@ -46,11 +47,5 @@ Status check_side_files(const CompileOptions& options);
 
 // The name of a file that lies right in OUT, which need not be there yet; empty when it lies elsewhere.
 std::string name_in_output(const CompileOptions& options, const std::filesystem::path& file);
-
-// Text of the dependency file: the targets of -MT and -MQ, or OUT/manifest.json, from all files, the model
-// first.
-std::string depfile_text(const CompileOptions& options, const std::vector<ReadFile>& read);
-// Writes it when it is asked for. MRV0004: it cannot name a file.
-Status write_depfile(const CompileOptions& options, const std::vector<ReadFile>& read);
 
 }  // namespace mrvlc::driver

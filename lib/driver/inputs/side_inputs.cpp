@@ -5,12 +5,14 @@
 #include "mrvlc/support/diag/accuracy.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/hash.h"
+#include "mrvlc/support/mapped_file.h"
 #include "placement/constraints.h"
 
 namespace mrvlc::driver {
 namespace {
 
 constexpr size_t kMaxHostModelBytes = 1u << 20;
+constexpr uint64_t kMaxBoundBytes = uint64_t{4} << 30;
 
 ReadFile noted(ReadFile::Kind kind, const std::filesystem::path& file, const std::string& text) {
   return {kind, file, file.filename().string(), sha256_hex(text)};
@@ -29,6 +31,18 @@ Result<partition::HostModel> read_host_model(const CompileOptions& options, std:
   MRVLC_ASSIGN(const std::string text,
                read_noted(ReadFile::Kind::HostModel, options.host_model, kMaxHostModelBytes, read));
   return partition::parse_host_model(text, options.host_model.string());
+}
+
+// The options hold what was read of them.
+Status note_bound_inputs(const CompileOptions& options, std::vector<ReadFile>& read) {
+  for (const auto& [input, bound] : options.bound_inputs) {
+    if (!bound.tensor) continue;
+    const std::filesystem::path file = bound.text;
+    MRVLC_ASSIGN(const auto bytes, MappedFile::open(file, kMaxBoundBytes));
+    MRVLC_ASSIGN(std::string sha256, bytes->sha256());
+    read.push_back({ReadFile::Kind::Bound, file, file.filename().string(), std::move(sha256)});
+  }
+  return {};
 }
 
 }  // namespace
@@ -54,6 +68,7 @@ Result<SideInputs> read_side_inputs(const CompileOptions& options, std::vector<R
     MRVLC_ASSIGN(out.placement,
                  read_noted(ReadFile::Kind::Placement, options.placement, kMaxPlacementBytes, read));
   }
+  MRVLC_TRY(note_bound_inputs(options, read));
   return out;
 }
 

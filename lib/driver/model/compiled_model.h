@@ -35,6 +35,7 @@ struct OpenedModel {
   std::string name;
   bool has_accelerator = false;
   std::vector<OpenedAccelerator> opened;
+  target::Searched searched;  // where targets were looked for
   Libraries libraries;
   std::vector<Accelerator> accelerators;  // in the order of --target
   // All of them as one; the default target's where there is none: for questions about numbers, nothing runs

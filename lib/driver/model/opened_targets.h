@@ -15,6 +15,7 @@ struct OpenedAccelerator {
 struct Targets {
   std::vector<OpenedAccelerator> accelerators;
   Libraries libraries;
+  target::Searched searched;  // where they were looked for
 };
 
 }  // namespace mrvlc::driver

@@ -17,6 +17,7 @@
 #include "output/options_json.h"
 #include "output/partition_json.h"
 #include "output/report_page.h"
+#include "output/sbom.h"
 
 namespace mrvlc::driver {
 
@@ -166,6 +167,7 @@ Status write_output(const CompiledModel& m, const CompileOptions& options,
   for (const auto& [file, bytes] : m.libraries.files) MRVLC_TRY(dir.write(file, bytes));
   MRVLC_TRY(write_extras(dir, m, options));
   MRVLC_TRY(write_quantized(dir, m, options));
+  MRVLC_TRY(write_sbom(dir, m, options));
   MRVLC_TRY(dir.write("manifest.json", manifest_json(m, options, dir).dump(1) + "\n"));
   if (!options.force) MRVLC_TRY(keep_other_files(options.out, own_files(options.out), dir));
   MRVLC_TRY(before_commit(dir));

@@ -29,26 +29,40 @@ Diag failed(std::string_view what) {
 
 using Clock = std::chrono::steady_clock;
 
-// Reads to the end, or until `late`. Woken up now and then: a signal may come between the question and the
-// wait, and a child of the child may hold the pipe open.
-std::string drain(int fd, pid_t child, double seconds, bool& late) {
-  std::string out;
-  char buffer[4096];
+// What a child writes into a pipe, and the end of it that is read; -1: it ended.
+struct Stream {
+  int fd = -1;
+  std::string text;
+
+  void read_some() {
+    char buffer[4096];
+    const ssize_t n = ::read(fd, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) return;
+    if (n <= 0) return close();
+    text.append(buffer, static_cast<size_t>(n));
+  }
+  void close() {
+    if (fd >= 0) ::close(fd);
+    fd = -1;
+  }
+};
+
+// Reads both to the end, or until `late`. Woken up now and then: a signal may come between the question and
+// the wait, and a child of the child may hold a pipe open.
+void drain(Stream& output, Stream& errors, pid_t child, double seconds, bool& late) {
   const auto begin = Clock::now();
-  for (;;) {
-    pollfd wait{fd, POLLIN, 0};
-    int ready = ::poll(&wait, 1, 100);
+  while (output.fd >= 0 || errors.fd >= 0) {
+    pollfd wait[2] = {{output.fd, POLLIN, 0}, {errors.fd, POLLIN, 0}};
+    const int ready = ::poll(wait, 2, 100);
     if (interrupted() != 0) ::kill(-child, SIGTERM);
     late = seconds > 0 && std::chrono::duration<double>(Clock::now() - begin).count() > seconds;
     if (late) {
       ::kill(-child, SIGKILL);
-      return out;
+      return;
     }
-    if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
-    ssize_t n = ::read(fd, buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return out;
-    out.append(buffer, static_cast<size_t>(n));
+    if (ready <= 0) continue;
+    if (wait[0].revents != 0) output.read_some();
+    if (wait[1].revents != 0) errors.read_some();
   }
 }
 
@@ -67,10 +81,11 @@ std::vector<char*> environment_with(const std::vector<std::string>& added) {
 }
 
 // In the child, between fork and exec: nothing but calls that signal handlers may make.
-[[noreturn]] void become(char* const* args, char* const* variables, int output, int report, pid_t parent) {
+[[noreturn]] void become(char* const* args, char* const* variables, int output, int errors, int report,
+                         pid_t parent) {
   ::setpgid(0, 0);  // a group of its own, so that all of it can be ended
   ::dup2(output, STDOUT_FILENO);
-  ::dup2(output, STDERR_FILENO);
+  ::dup2(errors, STDERR_FILENO);
   end_with(parent, SIGKILL);
   ::execvpe(args[0], args, variables);
   const int error = errno;
@@ -79,7 +94,7 @@ std::vector<char*> environment_with(const std::vector<std::string>& added) {
 }
 
 // The child; `error` says why there is none, or why it is not the program.
-pid_t start(char* const* args, char* const* variables, int output, int& error) {
+pid_t start(char* const* args, char* const* variables, int output, int errors, int& error) {
   int report[2];  // closed by exec, or holds errno
   if (::pipe2(report, O_CLOEXEC) != 0) {
     error = errno;
@@ -87,7 +102,7 @@ pid_t start(char* const* args, char* const* variables, int output, int& error) {
   }
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
-  if (child == 0) become(args, variables, output, report[1], parent);
+  if (child == 0) become(args, variables, output, errors, report[1], parent);
   error = child < 0 ? errno : 0;
   ::close(report[1]);
   if (child > 0) {
@@ -112,32 +127,54 @@ void end_with(pid_t parent, int signal) {
   if (::getppid() != parent) ::_exit(128 + signal);  // it ended before
 }
 
-Result<ProcessResult> run_process(const std::vector<std::string>& argv,
-                                  const std::vector<std::string>& environment, double seconds) {
-  int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0) return failed("pipe");
+namespace {
+
+Result<ProcessResult> run_to_end(const std::vector<std::string>& argv,
+                                 const std::vector<std::string>& environment, double seconds, bool apart) {
+  int out[2] = {-1, -1}, err[2] = {-1, -1};
+  if (::pipe2(out, O_CLOEXEC) != 0) return failed("pipe");
+  if (apart && ::pipe2(err, O_CLOEXEC) != 0) {
+    const Diag diag = failed("pipe");
+    ::close(out[0]);
+    ::close(out[1]);
+    return diag;
+  }
+  Stream output{out[0], {}}, errors{err[0], {}};
   std::vector<char*> args;
   for (const std::string& a : argv) args.push_back(const_cast<char*>(a.c_str()));
   args.push_back(nullptr);
   std::vector<char*> variables = environment_with(environment);
   int error = 0;
-  const pid_t pid = start(args.data(), variables.data(), fds[1], error);
-  ::close(fds[1]);
-  if (error != 0) {
-    ::close(fds[0]);
+  const pid_t pid = start(args.data(), variables.data(), out[1], apart ? err[1] : out[1], error);
+  ::close(out[1]);
+  if (apart) ::close(err[1]);
+  ProcessResult result;
+  if (error == 0) drain(output, errors, pid, seconds, result.late);
+  output.close();
+  errors.close();
+  if (error != 0)
     return make_diag<DiagCode::MRV0001>(
         argv[0], error == ENOENT ? std::string("there is no such program; install it, or name another")
                                  : fmt::format("the program cannot be started: {}", std::strerror(error)));
-  }
-  ProcessResult result;
-  result.output = drain(fds[0], pid, seconds, result.late);
-  ::close(fds[0]);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (interrupted() != 0) return make_diag<DiagCode::MRV0003>(argv[0], "interrupted");
+  result.output = std::move(output.text);
+  result.errors = std::move(errors.text);
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return result;
+}
+
+}  // namespace
+
+Result<ProcessResult> run_process(const std::vector<std::string>& argv,
+                                  const std::vector<std::string>& environment, double seconds) {
+  return run_to_end(argv, environment, seconds, false);
+}
+
+Result<ProcessResult> run_process_apart(const std::vector<std::string>& argv) {
+  return run_to_end(argv, {}, 0, true);
 }
 
 std::vector<std::string> split_words(std::string_view text) {

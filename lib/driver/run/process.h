@@ -16,12 +16,15 @@ struct ProcessResult {
   int exit_code = 0;   // 128 + signal when killed
   bool late = false;   // it took longer than it may, and was killed
   std::string output;  // stdout and stderr together, in order
+  std::string errors;  // stderr, where it was asked for apart
 };
 // argv[0] is looked up in PATH; no shell is involved. An interrupt ends the child and everything it started.
 // `environment`: NAME=VALUE, beside this process's own. `seconds`: what it may take, then it is killed with
 // everything it started; 0: no limit.
 Result<ProcessResult> run_process(const std::vector<std::string>& argv,
                                   const std::vector<std::string>& environment = {}, double seconds = 0);
+// The same, with stdout and stderr apart.
+Result<ProcessResult> run_process_apart(const std::vector<std::string>& argv);
 
 // In a child: the kernel sends it `signal` when the thread that made it ends; it ends itself where `parent`
 // is gone already.

@@ -103,7 +103,8 @@ Status RemoteProgram::build_there(const RunOptions& options) {
   for (const auto& [below, those] : files) MRVLC_TRY(remote_.send(those, below));
   MRVLC_ASSIGN(const ProcessResult built, remote_.run(stub_command(folder_, options.cflags, places)));
   if (built.exit_code == 0) return {};
-  return make_diag<DiagCode::MRV0708>("cc on " + printable(remote_.host()), built.exit_code, built.output);
+  return make_diag<DiagCode::MRV0708>("cc on " + printable(remote_.host()), built.exit_code,
+                                      built.errors + built.output);
 }
 
 Result<ProcessResult> RemoteProgram::run(const ProgramCall& call, const fs::path& output_dir) const {
@@ -123,7 +124,7 @@ Result<ProcessResult> RemoteProgram::run(const ProgramCall& call, const fs::path
   MRVLC_ASSIGN(const ProcessResult made, remote_.run({"mkdir", "-p", "results"}));
   if (made.exit_code != 0)
     return make_diag<DiagCode::MRV1020>(printable(remote_.host()), made.exit_code,
-                                        printable(made.output, 1000));
+                                        printable(made.errors + made.output, 1000));
   std::vector<std::string> argv = {"env"};
   argv.insert(argv.end(), call.environment.begin(), call.environment.end());
   argv.insert(argv.end(), {"./program", "--dir", "."});

@@ -263,12 +263,13 @@ Result<std::string> Program::run(const std::vector<fs::path>& inputs, const fs::
   }
   MRVLC_ASSIGN(ProcessResult ran, call(files, output_dir));
   if (ran.late) return make_diag<DiagCode::MRV0718>("the program", options_.timeout);
+  const std::string said = ran.errors + ran.output;
   // The inputs were checked, so that what the program could not read or write is a matter of the files.
   if (ran.exit_code == 3) {
-    return make_diag<DiagCode::MRV0002>(output_dir.string(),
-                                        ran.output.substr(0, ran.output.find_last_not_of('\n') + 1));
+    return make_diag<DiagCode::MRV0002>(output_dir.string(), said.substr(0, said.find_last_not_of('\n') + 1));
   }
-  if (ran.exit_code != 0) return make_diag<DiagCode::MRV0709>(ran.exit_code, ran.output);
+  if (ran.exit_code != 0) return make_diag<DiagCode::MRV0709>(ran.exit_code, said);
+  if (options_.said && !ran.errors.empty()) options_.said(ran.errors);
   for (const Port& port : folder_.outputs) {
     if (!output_dir.empty()) MRVLC_TRY(finish_output(port, output_dir));
   }

@@ -1,5 +1,6 @@
 // The host's code, reports, and OUT.
 #include "model/accuracy.h"
+#include "output/depfile.h"
 #include "output/expected.h"
 #include "output/gates.h"
 #include "output/half_weights.h"
@@ -31,7 +32,7 @@ Status write(const CompiledModel& m, TimingFile& timing, Json& report, Said& sai
         MRVLC_TRY(check_gates(report, m.baseline, m.options.gates, said.diagnostics));
         for (const auto& file : m.model.files) MRVLC_TRY(file.bytes->unchanged());
         MRVLC_TRY(timing.open(out));
-        return write_depfile(m.options, m.read);
+        return write_depfile(m.options, {m.read, m.searched}, said.diagnostics);
       },
       report);
 }

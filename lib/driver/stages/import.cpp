@@ -19,6 +19,7 @@ Status open(const CompileOptions& options, OpenedModel& m, Said& said) {
   MRVLC_ASSIGN(Targets targets, find_targets(options, m.name, said.diagnostics));
   m.libraries = std::move(targets.libraries);
   m.opened = std::move(targets.accelerators);
+  m.searched = std::move(targets.searched);
   return take_accelerators(m.opened, m.options, m);
 }
 

@@ -15,6 +15,7 @@
 #include "mrvlc/support/diag/target.h"
 #include "mrvlc/support/hash.h"
 #include "mrvlc/target/library.h"
+#include "output/sbom.h"
 
 namespace mrvlc::driver {
 
@@ -44,6 +45,7 @@ Status check_request(const CompileOptions& options, const std::string& name) {
   MRVLC_TRY(check_side_files(options));
   MRVLC_TRY(check_precision(options));
   MRVLC_TRY(check_single(options));
+  MRVLC_TRY(check_sbom(options));
   return check_target_options(options);
 }
 
@@ -129,6 +131,11 @@ Result<backends::Settings> settings_of(const std::string& target, const CompileO
   return backends::Settings{own.tiles, own.effort, own.pin_weights, own.silicon_id, own.dump_stages};
 }
 
+void add_searched(const target::Searched& of, target::Searched& to) {
+  to.absent.insert(to.absent.end(), of.absent.begin(), of.absent.end());
+  to.variables.insert(to.variables.end(), of.variables.begin(), of.variables.end());
+}
+
 }  // namespace
 
 Result<Targets> find_targets(const CompileOptions& options, std::string_view model,
@@ -139,6 +146,7 @@ Result<Targets> find_targets(const CompileOptions& options, std::string_view mod
       return make_diag<DiagCode::MRV0354>(printable(*it));
     if (*it == "host") continue;
     MRVLC_ASSIGN(target::TargetText text, target::find_target(*it, options.target_dirs));
+    add_searched(text.searched, out.searched);
     if (target::is_library(text.json)) {
       for (const std::string& given : options.target_options)
         if (given.starts_with(*it + "."))

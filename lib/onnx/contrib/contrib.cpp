@@ -85,6 +85,12 @@ Decomposition& Decomposition::set(std::string_view name, const std::vector<int64
   return *this;
 }
 
+Decomposition& Decomposition::set(std::string_view name, std::span<const float> values) {
+  pb::AttributeProto& a = new_attribute(name, pb::AttributeProto::FLOATS);
+  for (float v : values) a.add_floats(v);
+  return *this;
+}
+
 void Decomposition::pass(std::initializer_list<std::string_view> names) {
   for (std::string_view name : names) {
     const auto* given = attribute(name);

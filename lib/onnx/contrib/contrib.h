@@ -4,6 +4,7 @@
 #pragma once
 #include <functional>
 #include <set>
+#include <span>
 
 #include "file/proto.h"
 #include "mrvlc/support/result.h"
@@ -44,6 +45,7 @@ class Decomposition {
   Decomposition& set(std::string_view name, float value);
   Decomposition& set(std::string_view name, std::string_view value);
   Decomposition& set(std::string_view name, const std::vector<int64_t>& values);
+  Decomposition& set(std::string_view name, std::span<const float> values);
   // Gives the node added last the attributes of these names, where the node taken apart has them.
   void pass(std::initializer_list<std::string_view> names);
   std::string constant(const std::vector<int64_t>& values);  // of rank 1

@@ -120,6 +120,83 @@ Status gather_block_quantized(Decomposition& r) {
   return {};
 }
 
+// -- MatMulBnb4: A B^T, B of numbers of four bits, each the place in a table of floats, and a factor a block.
+// Inputs: A, B as bytes with the first number in the high bits, the factors. Rows of B follow each other, and
+// blocks do not begin with rows.
+
+constexpr float kFp4[16] = {
+    0.0f,  5.208333333e-03f,  0.66666667f,  1.0f,  0.33333333f,  0.5f,  0.16666667f,  0.25f,
+    -0.0f, -5.208333333e-03f, -0.66666667f, -1.0f, -0.33333333f, -0.5f, -0.16666667f, -0.25f};
+// Sixteen quantiles of a normal distribution, scaled to [-1, 1].
+constexpr float kNf4[16] = {-1.0f,
+                            -0.6961928009986877f,
+                            -0.5250730514526367f,
+                            -0.39491748809814453f,
+                            -0.28444138169288635f,
+                            -0.18477343022823334f,
+                            -0.09105003625154495f,
+                            0.0f,
+                            0.07958029955625534f,
+                            0.16093020141124725f,
+                            0.24611230194568634f,
+                            0.33791524171829224f,
+                            0.44070982933044434f,
+                            0.5626170039176941f,
+                            0.7229568362236023f,
+                            1.0f};
+
+struct TableWeights {
+  int64_t k, n, block;
+  int64_t numbers() const { return k * n; }
+  int64_t blocks() const { return numbers() / block + (numbers() % block != 0); }
+};
+
+Result<TableWeights> table_weights(const Decomposition& r) {
+  const TableWeights w{r.int_attr("K", 0), r.int_attr("N", 0), r.int_attr("block_size", 0)};
+  constexpr int64_t kMost = int64_t{1} << 31;
+  if (w.k < 1 || w.k > kMost || w.n < 1 || w.n > kMost || w.k > (int64_t{1} << 40) / w.n)
+    return make_diag<DiagCode::MRV0140>("K, N", "must be positive sizes");
+  if (w.block < 16 || w.block > (int64_t{1} << 30) || (w.block & (w.block - 1)) != 0)
+    return make_diag<DiagCode::MRV0140>("block_size", "must be a power of two from 16 on");
+  const auto has = [&](size_t k, int64_t elements) {
+    return r.type(k).dynamic == 0 && r.type(k).elements() == elements;
+  };
+  if (!has(1, (w.numbers() + 1) / 2) || !has(2, w.blocks()))
+    return make_diag<DiagCode::MRV0205>(
+        to_string(r.type(1)), to_string(r.type(2)),
+        fmt::format("{} x {} numbers in blocks of {} are {} bytes and {} factors", w.n, w.k, w.block,
+                    (w.numbers() + 1) / 2, w.blocks()));
+  return w;
+}
+
+// The bytes as numbers from 0 to 15.
+std::string high_first(Decomposition& r, const std::string& bytes) {
+  const std::string last = r.constant({-1}), base = r.cast(r.constant({16}), ElementType::U8);
+  const std::string high = r.add("Unsqueeze", {r.add("Div", {bytes, base}), last});
+  const std::string low = r.add("Unsqueeze", {r.add("Mod", {bytes, base}), last});
+  return r.reshape(r.concat({high, low}, -1), {-1});
+}
+
+Status matmul_bnb4(Decomposition& r) {
+  MRVLC_ASSIGN(const TableWeights w, table_weights(r));
+  MRVLC_TRY(r.expect("transB", 1));
+  r.int_attr("training_mode", 0);  // what ONNX Runtime keeps for a gradient
+  const int64_t kind = r.int_attr("quant_type", 1);
+  if (kind != 0 && kind != 1)
+    return make_diag<DiagCode::MRV0140>("quant_type",
+                                        fmt::format("{} is not supported; 0 (FP4) and 1 (NF4) are", kind));
+  std::string places = r.slice(high_first(r, r.reshape(r.in(1), {-1})), 0, w.numbers(), 0);
+  const std::string table = r.add("Constant", {});
+  r.set("value_floats", std::span<const float>(kind == 0 ? kFp4 : kNf4));
+  std::string y = r.add("Gather", {table, r.cast(places, ElementType::I32)});
+  if (w.numbers() % w.block != 0) y = r.add("Pad", {y, r.constant({0, w.blocks() * w.block - w.numbers()})});
+  const std::string factors = r.cast(r.reshape(r.in(2), {-1, 1}), ElementType::F32);
+  y = r.add("Mul", {r.reshape(y, {w.blocks(), w.block}), factors});
+  y = r.reshape(r.slice(r.reshape(y, {-1}), 0, w.numbers(), 0), {w.n, w.k});
+  r.result(0, r.add("MatMul", {r.in(0), r.transpose(r.add("CastLike", {y, r.in(0)}), {1, 0})}));
+  return {};
+}
+
 // -- DynamicQuantizeLSTM. Inputs: those of LSTM, then scale and zero of W, scale and zero of R. W and R are
 // [directions, size, 4 hidden].
 
@@ -155,6 +232,7 @@ const std::vector<ContribOp>& contrib_weights() {
   static constexpr std::string_view kDomain = "com.microsoft";
   static const std::vector<ContribOp> ops = {
       {kDomain, "GatherBlockQuantized", 3, 4, gather_block_quantized, "Gather, Sub, Mul"},
+      {kDomain, "MatMulBnb4", 3, 3, matmul_bnb4, "the weights in floats, MatMul"},
       {kDomain, "DynamicQuantizeLSTM", 11, 12, dynamic_quantize_lstm, "LSTM with weights in floats"},
   };
   return ops;

@@ -179,6 +179,31 @@ def killed(rounds):
     assert not hidden, hidden
 
 
+def one_at_a_time():
+    """A batch holds its folder of results: a second one names both and leaves; shards go side by side."""
+    import fcntl
+
+    small_models(pathlib.Path("locked"), 2)
+    batch("locked", "-o", "held")
+    lock = open("held/.batch/.lock", "r+")
+    said = lock.read()
+    assert "process " in said and "locked" in said, said
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    text = batch("locked", "-o", "held", status=3)
+    assert "MRV1081" in text and said.strip() in text and text.count("process ") == 2, text
+    assert "MRV1081" in batch("locked", "-o", "held", "--shard", "1/2", status=3)
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    assert "MRV1081" in batch("locked", "-o", "held", status=3)
+    batch("locked", "-o", "held", "--shard", "1/2")
+    shard = open("held/.batch/.lock-1-2")
+    fcntl.flock(shard, fcntl.LOCK_EX)
+    assert "--shard 1/2" in batch("locked", "-o", "held", "--shard", "1/2", status=3)
+    batch("locked", "-o", "held", "--shard", "2/2")
+    lock.close()
+    shard.close()
+    batch("locked", "-o", "held")
+
+
 def writers(rounds):
     """Two batches at a time over one cache, again and again, while a third prunes it."""
     small_models(pathlib.Path("few"), 2)
@@ -245,7 +270,8 @@ def main():
     if ZOO:
         return zoo()
     slow = os.environ.get("MRVLC_TEST_SLOW")
-    for test, arguments in [(results, ()), (side_files, ()), (linked_target, ()), (limits, ()), (cache, ()), (killed, (20,)), (writers, (500 if slow else 25,)), (examples, ())]:
+    for test, arguments in [(results, ()), (side_files, ()), (linked_target, ()), (limits, ()), (cache, ()), (killed, (20,)), (writers, (500 if slow else 25,)), (one_at_a_time, ()),
+                            (examples, ())]:
         begin = time.time()
         test(*arguments)
         print(f"{test.__name__}: {time.time() - begin:.1f} s", flush=True)

@@ -1,5 +1,6 @@
 // The reference of the signal, geometry and indexing operators, on numbers worked out by hand.
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "../ops/case.h"
 
@@ -70,6 +71,17 @@ TEST_CASE("Det pivots") {
   REQUIRE(Case("Det").in(floats({2, 2}, {0, 1, 1, 0})).value().as_double(0) == -1);
   REQUIRE(Case("Det").in(floats({2, 2}, {1, 2, 2, 4})).value().as_double(0) == 0);
   REQUIRE(Case("Det").in(Tensor({ElementType::F32, {0, 0}})).value().as_double(0) == 1);
+}
+
+TEST_CASE("Inverse pivots, and a matrix without one is no fault") {
+  const auto of = [](const std::vector<double>& x) {
+    return Case("Inverse", "com.microsoft").in(floats({2, 2}, x)).value();
+  };
+  const Tensor turned = of({0, 2, 4, 0});
+  REQUIRE(turned.as_double(1) == 0.25);
+  REQUIRE(turned.as_double(2) == 0.5);
+  REQUIRE(!std::isfinite(of({1, 2, 2, 4}).as_double(0)));
+  REQUIRE(Case("Inverse", "com.microsoft").in(Tensor({ElementType::F32, {0, 0}})).value().elements() == 0);
 }
 
 TEST_CASE("a transform and its inverse, of lengths with large and small factors") {

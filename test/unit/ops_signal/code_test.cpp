@@ -87,6 +87,7 @@ TEST_CASE("C of Col2Im, Det and transforms") {
                       .in(index({2}, {3, 2})));
   for (E elem : {E::F32, E::F64}) {
     cases.push_back(Case("Det").unknown(random_tensor(elem, {3, 4, 4}, 1)));
+    cases.push_back(Case("Inverse", "com.microsoft").unknown(random_tensor(elem, {2, 3, 4, 4}, 3)));
     for (int64_t n : {1, 8, 12, 7}) {
       cases.push_back(Case("DFT").unknown(random_tensor(elem, {2, n, 3, 2}, 2)).absent().in(scalar(1)));
       cases.push_back(Case("DFT").unknown(random_tensor(elem, {2, n, 3, 1}, 2)).in(scalar(9)).in(scalar(1)));

@@ -34,6 +34,7 @@ TEST_CASE("geometry is checked") {
   REQUIRE(Case("Col2Im").in(f32({1, 5, 5})).in(index({2}, {5, 5})).in(index({2}, {1, 4})).refusal() ==
           "MRV0208");
   REQUIRE(Case("Det").in(f32({2, 3})).refusal() == "MRV0208");
+  REQUIRE(Case("Inverse", "com.microsoft").in(f32({2, 3})).refusal() == "MRV0208");
 }
 
 TEST_CASE("lengths and axes of signals are checked") {

@@ -18,6 +18,8 @@ MRVLC_DIAG(1014, Error, Usage, "the value of input '{}' is missing: {}.npy in th
 MRVLC_DIAG(1015, Error, Io, "no file in '{}' is called after a tensor of the model; files are called NAME.npy, with '_' for characters outside [A-Za-z0-9_.-]")
 MRVLC_DIAG(1020, Error, Io, "--on {}: ssh or scp ended with exit code {}: {}")
 MRVLC_DIAG(1021, Error, Usage, "--cc compiles for {}, and the simulator that the program links is for {}; give one for that machine with --device-lib, or compile the model with --target host")
+MRVLC_DIAG(1080, Warning, Usage, "-MD: the dependency file cannot follow {} of the environment: the build is not repeated when it changes; type the option instead")
+MRVLC_DIAG(1081, Error, Io, "another batch writes into '{}': {}; this one is {}: wait for it, or give another -o")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode

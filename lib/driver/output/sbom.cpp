@@ -1,0 +1,148 @@
+// The program with its files, the model that it was made from, the compiler, what is linked (SPDX 2.3).
+#include "output/sbom.h"
+
+#include <fmt/chrono.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/hash.h"
+#include "mrvlc/support/mapped_file.h"
+
+namespace mrvlc::driver {
+namespace {
+
+constexpr const char* kOurs = "Apache-2.0";
+constexpr const char* kUnknown = "NOASSERTION";
+constexpr uint64_t kMostBytes = uint64_t{1} << 42;
+constexpr std::string_view kMoment = "SOURCE_DATE_EPOCH";
+
+// Seconds since 1970, by reproducible-builds.org's rule; without them 1970, as OUT holds no time.
+std::optional<int64_t> moment() {
+  const char* text = std::getenv(kMoment.data());
+  const std::string_view said = text == nullptr ? "" : text;
+  int64_t seconds = 0;
+  if (said.empty()) return seconds;
+  const auto [end, error] = std::from_chars(said.data(), said.data() + said.size(), seconds);
+  constexpr int64_t kYear10000 = 253402300800;
+  const bool good =
+      error == std::errc() && end == said.data() + said.size() && seconds >= 0 && seconds < kYear10000;
+  return good ? std::optional(seconds) : std::nullopt;
+}
+
+Json package(const std::string& id, const std::string& name, const std::string& purpose,
+             const std::string& license) {
+  return {{"SPDXID", "SPDXRef-" + id},        {"name", name},
+          {"primaryPackagePurpose", purpose}, {"downloadLocation", kUnknown},
+          {"filesAnalyzed", false},           {"licenseConcluded", license},
+          {"licenseDeclared", license},       {"copyrightText", kUnknown}};
+}
+
+Json relation(const std::string& one, const char* type, const std::string& other) {
+  return {{"spdxElementId", "SPDXRef-" + one},
+          {"relationshipType", type},
+          {"relatedSpdxElement", "SPDXRef-" + other}};
+}
+
+// C that mrvlc wrote, and its headers; weights, binaries and reports are made of the model alone, and files
+// of a package are under terms of their own.
+bool is_ours(const CompiledModel& m, const std::string& file) {
+  const bool c =
+      (file.ends_with(".c") || file.ends_with(".h")) && file.find("_weights.") == std::string::npos;
+  return c && std::ranges::find(m.libraries.files, file, [](const auto& f) { return f.first; }) ==
+                  m.libraries.files.end();
+}
+
+Result<Json> file_entry(const OutputDir& dir, const CompiledModel& m, const std::string& name,
+                        const std::string& sha256, size_t number) {
+  MRVLC_ASSIGN(const auto bytes, MappedFile::open(dir.staged(name), kMostBytes));
+  return Json{{"SPDXID", fmt::format("SPDXRef-file-{}", number)},
+              {"fileName", "./" + idmap::json_text(name)},
+              {"checksums",
+               {{{"algorithm", "SHA1"}, {"checksumValue", sha1_hex(bytes->bytes())}},
+                {{"algorithm", "SHA256"}, {"checksumValue", sha256}}}},
+              {"licenseConcluded", is_ours(m, name) ? kOurs : kUnknown},
+              {"copyrightText", kUnknown}};
+}
+
+// SPDX 2.3, 7.9.
+std::string verification_code(const Json& files) {
+  std::vector<std::string> sums;
+  for (const Json& file : files) sums.push_back(file["checksums"][0]["checksumValue"].get<std::string>());
+  std::ranges::sort(sums);
+  std::string all;
+  for (const std::string& sum : sums) all += sum;
+  return sha1_hex(std::as_bytes(std::span(all)));
+}
+
+struct Document {
+  Json packages = Json::array(), files = Json::array(), relationships = Json::array();
+};
+
+void add_packages(const CompiledModel& m, Document& document) {
+  Json program = package("program", m.name, "SOURCE", kUnknown);
+  program["filesAnalyzed"] = true;
+  program["packageVerificationCode"] = {{"packageVerificationCodeValue", verification_code(document.files)}};
+  program["comment"] = "C of mrvlc, under its licence, with what the model says: weights and binaries.";
+  Json model = package("model", m.name, "DATA", kUnknown);
+  model["checksums"] = {{{"algorithm", "SHA256"}, {"checksumValue", m.model.sha256}}};
+  Json tool = package("mrvlc", "mrvlc", "APPLICATION", kOurs);
+  tool["versionInfo"] = MRVLC_VERSION;
+  document.packages = {std::move(program), std::move(model), std::move(tool)};
+  document.relationships.push_back(relation("DOCUMENT", "DESCRIBES", "program"));
+  document.relationships.push_back(relation("program", "GENERATED_FROM", "model"));
+  document.relationships.push_back(relation("mrvlc", "BUILD_TOOL_OF", "program"));
+}
+
+// What a program links besides OUT: by what packages of libraries say.
+void add_linked(const CompiledModel& m, Document& document) {
+  const auto& libraries = m.libraries.linked.libraries;
+  for (size_t i = 0; i < libraries.size(); ++i) {
+    const std::string id = fmt::format("library-{}", i);
+    document.packages.push_back(package(id, idmap::json_text(libraries[i]), "LIBRARY", kUnknown));
+    document.relationships.push_back(relation("program", "DEPENDS_ON", id));
+  }
+}
+
+Json whole(const CompiledModel& m, Document document) {
+  Json body = {{"packages", std::move(document.packages)},
+               {"files", std::move(document.files)},
+               {"relationships", std::move(document.relationships)}};
+  Json out = {{"spdxVersion", "SPDX-2.3"},
+              {"dataLicense", "CC0-1.0"},
+              {"SPDXID", "SPDXRef-DOCUMENT"},
+              {"name", m.name},
+              {"documentNamespace",
+               fmt::format("https://spdx.org/spdxdocs/mrvlc-{}-{}", m.name, sha256_hex(body.dump()))},
+              {"creationInfo",
+               {{"created", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(moment().value_or(0)))},
+                {"creators", {"Tool: mrvlc-" MRVLC_VERSION}}}}};
+  out.update(body);
+  return out;
+}
+
+}  // namespace
+
+Status check_sbom(const CompileOptions& options) {
+  if (!emits(options, "sbom") || moment()) return {};
+  return make_diag<DiagCode::MRV0004>(
+      fmt::format("--emit sbom: ${} is no number of seconds since 1970", kMoment));
+}
+
+Status write_sbom(OutputDir& dir, const CompiledModel& m, const CompileOptions& options) {
+  if (!emits(options, "sbom")) return {};
+  Document document;
+  for (const auto& [name, sha256] : dir.files()) {
+    MRVLC_ASSIGN(Json file, file_entry(dir, m, name, sha256, document.files.size()));
+    document.files.push_back(std::move(file));
+  }
+  add_packages(m, document);
+  for (size_t i = 0; i < document.files.size(); ++i)
+    document.relationships.push_back(relation("program", "CONTAINS", fmt::format("file-{}", i)));
+  add_linked(m, document);
+  return dir.write(kSbomFile, whole(m, std::move(document)).dump(1) + "\n");
+}
+
+}  // namespace mrvlc::driver
