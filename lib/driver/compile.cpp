@@ -165,7 +165,8 @@ class Compiler {
 
   // Before the passes: these respect them.
   Status read_constraints() {
-    MRVLC_ASSIGN(constrained_, constrain(options_, inputs_.placement, hooks_));
+    if (!inputs_.placement.empty() && !hooks_.constraints) MRVLC_TRY(finish_hash());
+    MRVLC_ASSIGN(constrained_, constrain(options_, inputs_.placement, hooks_, m_.model.sha256, diagnostics_));
     m_.constraints = constrained_.asked;
     if (constrained_.resolved.empty()) return {};
     MRVLC_ASSIGN(partition::Pins pins, partition::Pins::resolve(m_.model.graph, constrained_.resolved));
@@ -245,9 +246,7 @@ class Compiler {
     if (constrained_.unbordered)
       MRVLC_TRY(
           check_evictions(constrained_.resolved, *constrained_.unbordered, m_.model.graph, m_.partition));
-    partition::Options o = partition_options();
-    o.cpu.clear();  // what the user asked for is in the pins
-    warn_placement(m_, o, diagnostics_);
+    warn_placement(m_, partition_options(), diagnostics_);
     tell_placement(m_, options_.log);
     return hooks_.placed ? hooks_.placed(m_.model.graph, m_.partition, m_.machine()) : Status();
   }
@@ -300,6 +299,7 @@ class Compiler {
     tell_half_weights(m_, options_, diagnostics_);
     warn_unheeded_tuning(options_, inputs_.tuning, m_.host, diagnostics_);
     warn_unheeded_options(options_, m_, diagnostics_);
+    warn_unread(constrained_, m_, options_, diagnostics_);
     return {};
   }
 

@@ -10,7 +10,7 @@ void warn_unheeded_shapes(const CompileOptions& options, const ir::Graph& graph,
 // After placement: options of placement and precision that change nothing, quantised layers in fp16, an
 // accelerator that gets nothing, or less than half of the multiply-accumulates, although nobody asked for the
 // CPU.
-void warn_placement(const CompiledModel& m, const partition::Options& options, Diagnostics& diagnostics);
+void warn_placement(const CompiledModel& m, partition::Options options, Diagnostics& diagnostics);
 // When all code is there: options of the accelerator where none is used, and of texts where none are made.
 void warn_unheeded_options(const CompileOptions& options, const CompiledModel& m, Diagnostics& diagnostics);
 

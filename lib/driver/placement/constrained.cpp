@@ -3,6 +3,7 @@
 #include "constrained.h"
 
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/tools.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -56,7 +57,8 @@ Status name_rules(const Trials& trials, std::vector<Constraint>& constraints) {
 }  // namespace
 
 Result<Constrained> constrain(const CompileOptions& options, const std::string& file,
-                              const CompileHooks& hooks) {
+                              const CompileHooks& hooks, const std::string& model_sha256,
+                              Diagnostics& diagnostics) {
   Constrained out;
   if (hooks.constraints) {
     out.resolved = *hooks.constraints;
@@ -65,16 +67,20 @@ Result<Constrained> constrain(const CompileOptions& options, const std::string& 
   const Trials trials(options, hooks);
   const std::string shown = options.placement.filename().string();
   out.asked = constraints_of(options);
-  PlacementFile read;
+  PlacementFile& read = out.file;
   if (!options.placement.empty()) {
     MRVLC_ASSIGN(read, read_placement(file, shown));
+    if (!read.model_sha256.empty() && read.model_sha256 != model_sha256)
+      diagnostics.add(make_diag<DiagCode::MRV1070>(shown, printable(read.model_sha256, 64), model_sha256));
     out.asked.insert(out.asked.end(), read.constraints.begin(), read.constraints.end());
   }
   out.resolved = out.asked;
   MRVLC_TRY(name_rules(trials, out.resolved));
   if (!read.nodes.empty()) {
     MRVLC_ASSIGN(const Placed placed, trials.with(out.resolved));
+    MRVLC_ASSIGN(read, matched(std::move(read), placed, shown, diagnostics));
     MRVLC_ASSIGN(const std::vector<Constraint> changed, changes(read, placed, shown));
+    out.edited = !changed.empty();
     out.asked.insert(out.asked.end(), changed.begin(), changed.end());
     out.resolved.insert(out.resolved.end(), changed.begin(), changed.end());
   }
