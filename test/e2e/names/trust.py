@@ -190,6 +190,37 @@ def packages():
     compile_for("six,host", 1, "MRV0351")
 
 
+def code_of_others():
+    """What docs/security.md says runs no code: a plug-in whose library leaves a mark when it is loaded."""
+    folder, mark = WORK / "plugin", WORK / "mark"
+    folder.mkdir()
+    run("targets", "new", "own", "--kind", "plugin", cwd=folder)
+    written(folder / "marked.c", """#include <stdio.h>
+#include <stdlib.h>
+#include "own/own.c"
+__attribute__((constructor)) static void leave_a_mark(void) {
+  const char* name = getenv("MARK");
+  FILE* file = name ? fopen(name, "a") : NULL;
+  if (file) fclose(file);
+}
+""")
+    subprocess.run(["cc", "-shared", "-fPIC", f"-I{pathlib.Path(__file__).parents[3] / 'include'}", folder / "marked.c", "-o", folder / "own/own.so"], check=True)
+    example, out, at = folder / "own/example.onnx", folder / "out", ("--target-dir", folder)
+
+    def loads(*words, code=0):
+        mark.unlink(missing_ok=True)
+        run(*words, code=code, cwd=folder, env={"MARK": str(mark)})
+        return mark.exists()
+
+    assert loads("compile", example, "-o", out, "--target", "own,host", *at), "the library has no mark"
+    binary = next(out.glob("*.mrvl"))
+    for words in (("targets", "list", *at), ("targets", "show", "own", "--json", *at), ("rules", "check", folder / "own/own.rules"),
+                  ("rules", "format", folder / "own/own.rules"), ("inspect", example), ("explain", out), ("explain", out, "--json"),
+                  ("map", out, "--region", 0), ("disasm", binary), ("graph", out, "-o", folder / "g.html"), ("ops",),
+                  ("bundle", example, "-o", folder / "b.tar.gz", "--target", "own,host", *at)):
+        assert not loads(*words), words
+
+
 def main():
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir(parents=True)
@@ -197,6 +228,7 @@ def main():
     caches()
     names()
     packages()
+    code_of_others()
 
 
 main()
