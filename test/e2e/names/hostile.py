@@ -373,6 +373,19 @@ def run_program(names):
     run("run", WORK / "net", *inputs[:2])
 
 
+def example_program():
+    """The example of OUT says which inputs it has, and at which node it failed."""
+    out, program = WORK / "single", WORK / "program"
+    done = subprocess.run(["gcc", "-std=c99", "-O2", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror", "-I", out, *out.glob("*.c"),
+                           out / "example/main.c", "-o", program, "-lm"], capture_output=True)
+    if done.returncode != 0:
+        return problems.append(done.stderr.decode(errors="replace")[:600])
+    done = subprocess.run([program], capture_output=True)
+    check_text("stderr of the example program", done.stderr)
+    if b"\\x1b" not in done.stderr:
+        problems.append(f"the example program names no input: {done.stderr!r}")
+
+
 def main():
     shutil.rmtree(WORK, ignore_errors=True)
     (WORK / "graphs").mkdir(parents=True)
@@ -393,6 +406,7 @@ def main():
     hostile_packages()
     hostile_files(names)
     hostile_folder()
+    example_program()
     for out in "net", "plain", "single", "small", "named":
         compiles(WORK / out)
     for folder in WORK.iterdir():
