@@ -12,6 +12,7 @@
 #include "mrvlc/support/codes.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
+#include "mrvlc/support/printable.h"
 
 namespace mrvlc::app {
 
@@ -22,10 +23,16 @@ void Context::fail(const std::string& file, const Diag& diag) {
 
 void Context::finish(const std::string& file, const Result<std::string>& result) {
   if (!result.ok()) return fail(file, result.error());
+  print(*result);
+  check_stdout(file);
+}
+
+void Context::print(const std::string& text) {
+  // Names in it come from models and files: none may steer the terminal.
+  const std::string shown = printable_lines(text);
   // check_stdout() tells by errno why a write failed; what earlier calls left in it is no answer.
   errno = 0;
-  if (std::fwrite(result->data(), 1, result->size(), stdout) == result->size()) errno = 0;
-  check_stdout(file);
+  if (std::fwrite(shown.data(), 1, shown.size(), stdout) == shown.size()) errno = 0;
 }
 
 void Context::write(const std::string& file, const std::string& text) {
@@ -199,7 +206,7 @@ void add_compile(CLI::App& app, Context& context) {
     if (context.shows_progress()) options->quantize_progress = show_progress;
     std::vector<std::string> summary;
     bool ok = driver::compile_last(
-        *options, diagnostics, [](const std::string& text) { std::fputs(text.c_str(), stdout); }, &summary);
+        *options, diagnostics, [&](const std::string& text) { context.print(text); }, &summary);
     print_diagnostics(a->model, diagnostics, context.messages);
     context.exit_code = ok ? 0 : diagnostics.exit_code();
     errno = 0;

@@ -20,6 +20,8 @@ struct Context {
   void write(const std::string& file, const std::string& text);
   void fail(const std::string& file, const Diag& diag);
   bool shows_progress() const;  // on a terminal
+  // To stdout, with what does not show escaped.
+  void print(const std::string& text);
   // An error when what was printed to stdout did not arrive.
   void check_stdout(const std::string& file);
 };

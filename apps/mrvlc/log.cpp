@@ -137,7 +137,7 @@ Result<Log> make_log(const MessageOptions& options) {
     if (json)
       logger->log(kLevels[i], json_line("mrvlc", kNames[i], line));
     else
-      logger->log(kLevels[i], line);
+      logger->log(kLevels[i], printable(line, SIZE_MAX));
   });
 }
 

@@ -9,6 +9,7 @@
 
 #include "log.h"
 #include "mrvlc/driver/interrupt.h"
+#include "mrvlc/support/json_document.h"
 
 namespace mrvlc::app {
 namespace {
@@ -19,7 +20,7 @@ bool shown(const Diag& d, const MessageOptions& options) {
 }
 
 std::string to_line(const nlohmann::ordered_json& j) {
-  return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return mrvlc::json_line(j);
 }
 
 std::string json_line(const std::string& file, const Diag& d) {
@@ -71,7 +72,7 @@ void print_progress(const std::string& file, const std::vector<std::string>& lin
   if (options.quiet || !(options.verbose || terminal)) return;
   clear_progress();
   for (const std::string& line : lines)
-    std::fprintf(stderr, "%s\n", (json ? json_line(file, "note", line) : line).c_str());
+    std::fprintf(stderr, "%s\n", (json ? json_line(file, "note", line) : printable(line, SIZE_MAX)).c_str());
 }
 
 }  // namespace mrvlc::app

@@ -105,7 +105,7 @@ driver::VerifyOptions options_of(const VerifyArguments& a, const driver::Compile
   if (a.layers) v.layers = driver::LayerOptions{a.against == "host", nullptr};
   if (context.shows_progress()) {
     v.progress = [](const std::string& set, size_t number, size_t of) {
-      std::fprintf(stderr, "%zu of %zu: %s\n", number, of, set.c_str());
+      std::fprintf(stderr, "%zu of %zu: %s\n", number, of, printable(set).c_str());
     };
   }
   return v;

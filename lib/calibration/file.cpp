@@ -8,6 +8,7 @@
 
 #include "kept_json.h"
 #include "mrvlc/support/diag/accuracy.h"
+#include "mrvlc/support/json_document.h"
 #include "reader.h"
 
 namespace mrvlc::calibration {
@@ -85,7 +86,7 @@ std::string to_json(const Calibration& c) {
                {"samples", c.samples},        {"sensitivity_samples", c.sensitivity_samples},
                {"percentiles", kPercentiles}, {"values", std::move(values)}};
   if (!c.kept.empty()) json["kept"] = kept_json(c.kept);
-  return json.dump(1) + "\n";
+  return json_document(json);
 }
 
 Result<Calibration> parse(std::string_view text, const std::string& shown) {

@@ -8,6 +8,7 @@
 #include "mrvlc/idmap/select.h"
 #include "mrvlc/support/codes.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/json_document.h"
 #include "output/expected_text.h"
 #include "output/partition_json.h"
 
@@ -100,7 +101,7 @@ Result<idmap::Query> read_query(const MapQuery& query) {
 Result<std::string> answer(const Json& map, const idmap::Query& q, bool json) {
   if (!json) return idmap::text_of(map, q);
   MRVLC_ASSIGN(const Json part, idmap::select(map, q));
-  return part.dump(1) + "\n";
+  return json_document(part);
 }
 
 // A reason of this many nodes stands below the table, once.
@@ -191,7 +192,7 @@ Result<std::string> explanation_json(const Json& placement, const Json& report,
     out["partition"] = report.at("partition");
     out["expected"] = report.at("expected");
   }
-  return out.dump(1) + "\n";
+  return json_document(out);
 }
 
 }  // namespace
@@ -214,15 +215,13 @@ namespace {
 
 std::string code_json(const CodePage& page) {
   constexpr const char* kSeverities[] = {"note", "warning", "error"};
-  return Json({{"code", page.code->name},
-               {"severity", kSeverities[static_cast<size_t>(page.code->severity)]},
-               {"exit", static_cast<int>(page.code->exit_class)},
-               {"message", page.code->text},
-               {"what", page.what},
-               {"why", page.why},
-               {"do", page.cure}})
-             .dump(1) +
-         "\n";
+  return json_document(Json({{"code", page.code->name},
+                             {"severity", kSeverities[static_cast<size_t>(page.code->severity)]},
+                             {"exit", static_cast<int>(page.code->exit_class)},
+                             {"message", page.code->text},
+                             {"what", page.what},
+                             {"why", page.why},
+                             {"do", page.cure}}));
 }
 
 }  // namespace
@@ -257,7 +256,7 @@ Result<std::string> merge_maps(const std::vector<std::filesystem::path>& outs) {
     }));
     maps.emplace_back(folder.name, std::move(json));
   }
-  return idmap::merge(maps).dump(1) + "\n";
+  return json_document(idmap::merge(maps));
 }
 
 }  // namespace mrvlc::driver

@@ -11,6 +11,7 @@
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/file.h"
+#include "mrvlc/support/json_document.h"
 #include "mrvlc/support/saturating.h"
 #include "stages/unheeded.h"
 
@@ -68,7 +69,7 @@ Json declared_json(const CompileOptions& options, const std::vector<onnx::Operat
 std::optional<std::string> as_declared(const CompileOptions& options, bool json) {
   const auto uses = onnx::operators_of(options.model);
   if (!uses.ok()) return std::nullopt;
-  if (json) return declared_json(options, *uses).dump(1) + "\n";
+  if (json) return json_document(declared_json(options, *uses));
   std::string out = declared_lines("input ", onnx::declared_inputs(options.model));
   out += declared_lines("output", onnx::declared_outputs(options.model));
   std::string known, missing;
@@ -178,21 +179,19 @@ std::string model_json(const std::string& file, const onnx::Model& model) {
   for (const Operator& o : operators)
     nodes.push_back({{"op", o.type}, {"name", printable(o.name)}, {"types", o.results}, {"macs", o.macs}});
   const Counted c = count(g, operators);
-  return Json({{"file", file},
-               {"ir_version", model.ir_version},
-               {"opset", model.opset},
-               {"producer", printable(model.producer)},
-               {"metadata", metadata_json(g)},
-               {"inputs", std::move(inputs)},
-               {"outputs", std::move(outputs)},
-               {"onnx_nodes", g.sources().size()},
-               {"parameters", c.parameters},
-               {"parameter_bytes", c.bytes},
-               {"macs", c.macs},
-               {"operators", c.operators},
-               {"nodes", std::move(nodes)}})
-             .dump(1) +
-         "\n";
+  return json_document(Json({{"file", file},
+                             {"ir_version", model.ir_version},
+                             {"opset", model.opset},
+                             {"producer", printable(model.producer)},
+                             {"metadata", metadata_json(g)},
+                             {"inputs", std::move(inputs)},
+                             {"outputs", std::move(outputs)},
+                             {"onnx_nodes", g.sources().size()},
+                             {"parameters", c.parameters},
+                             {"parameter_bytes", c.bytes},
+                             {"macs", c.macs},
+                             {"operators", c.operators},
+                             {"nodes", std::move(nodes)}}));
 }
 
 std::string model_text(const std::string& file, const onnx::Model& model) {

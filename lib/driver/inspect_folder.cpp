@@ -4,6 +4,7 @@
 
 #include "mrvlc/onnx/operator_use.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/json_document.h"
 #include "stages/unheeded.h"
 
 namespace mrvlc::driver {
@@ -81,7 +82,7 @@ Result<std::string> inspect_folder(const std::filesystem::path& folder, bool jso
   MRVLC_ASSIGN(std::vector<std::filesystem::path> files, models_under(folder));
   FolderOperators all;
   for (const auto& file : files) add_model(all, file.lexically_relative(folder).generic_string(), file);
-  return json ? folder_json(all).dump(1) + "\n" : folder_text(all);
+  return json ? json_document(folder_json(all)) : folder_text(all);
 }
 
 }  // namespace mrvlc::driver

@@ -5,6 +5,7 @@
 #include "model/compiled_model.h"
 #include "mrvlc/onnx/taken_apart.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/support/json_document.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -110,7 +111,7 @@ std::string ops_table(OpsFormat format) {
     Json list = Json::array();
     for (const ops::OpDef* op : ops::all_ops()) list.push_back(op_json(*op, asks(*op)));
     for (const onnx::TakenApart& op : onnx::taken_apart()) list.push_back(taken_apart_json(op));
-    return list.dump(1) + "\n";
+    return json_document(list);
   }
   bool markdown = format == OpsFormat::AsMarkdown;
   std::string out = markdown

@@ -10,11 +10,16 @@
 namespace mrvlc::partition {
 namespace {
 
-enum class Kind : uint8_t { Any, Name, Operator, Id, Tensor, Rule };
-struct Selector {
-  Kind kind = Kind::Any;
-  std::string_view text;
-};
+using Kind = Selector::Kind;
+
+// By the name, or by the name as messages and reports show it.
+bool matches(std::string_view pattern, std::string_view name) {
+  if (glob_match(pattern, name)) return true;
+  const std::string shown = printable(name, 1u << 20);
+  return shown != name && glob_match(pattern, shown);
+}
+
+}  // namespace
 
 Selector read_selector(std::string_view text) {
   constexpr std::pair<std::string_view, Kind> kPrefixes[] = {{"name:", Kind::Name},
@@ -28,14 +33,9 @@ Selector read_selector(std::string_view text) {
   return {Kind::Any, text};
 }
 
-// By the name, or by the name as messages and reports show it.
-bool matches(std::string_view pattern, std::string_view name) {
-  if (glob_match(pattern, name)) return true;
-  const std::string shown = printable(name, 1u << 20);
-  return shown != name && glob_match(pattern, shown);
+bool is_exact(std::string_view text) {
+  return text.find_first_of("*?") == text.npos;
 }
-
-}  // namespace
 
 std::string_view rule_selected(std::string_view selector) {
   const Selector s = read_selector(selector);

@@ -71,11 +71,11 @@ class Bodies {
 
   // Does a constraint of that sort name a node of the body?
   bool names(const ir::Graph& body, bool (*of)(const Constraint&)) const {
-    if (options_.pins == nullptr) return false;
-    return std::ranges::any_of(options_.pins->sets(), [&](const Pins::Set& set) {
-      return of(set.constraint) && std::ranges::any_of(body.topological_order(), [&](ir::NodeId n) {
-               return options_.pins->holds(set, body, n);
-             });
+    if (options_.pins == nullptr || options_.pins->empty()) return false;
+    const Pins& pins = *options_.pins;
+    return std::ranges::any_of(body.topological_order(), [&](ir::NodeId n) {
+      return std::ranges::any_of(pins.sets_of(body, n),
+                                 [&](uint32_t i) { return of(pins.sets()[i].constraint); });
     });
   }
 

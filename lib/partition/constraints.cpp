@@ -39,18 +39,20 @@ void ask(NodeConstraints& n, const Pins::Set& set, uint32_t group, const SharedT
 
 Status read_pins(Placement& p, const Pins& pins, bool of_body) {
   p.pins = &pins;
-  uint32_t group = 0;
-  for (const Pins::Set& set : pins.sets()) {
-    const SharedText text = set.constraint.given_as;
-    bool any = false;
-    ++group;
-    for (ir::NodeId n : p.order) {
-      if (!pins.holds(set, p.graph, n)) continue;
-      any = true;
-      ask(p.constraints[n.index()], set, group, text);
+  const std::vector<Pins::Set>& sets = pins.sets();
+  std::vector<SharedText> texts;
+  for (const Pins::Set& set : sets) texts.emplace_back(set.constraint.given_as);
+  std::vector<bool> names_some(sets.size());
+  for (ir::NodeId n : p.order) {
+    for (uint32_t i : pins.sets_of(p.graph, n)) {
+      names_some[i] = true;
+      ask(p.constraints[n.index()], sets[i], i + 1, texts[i]);
     }
-    if (!any && !of_body && set.count == 0 && set.canonical)
-      return matches_nothing(p.graph, set.constraint.given_as, set.constraint.nodes);
+  }
+  for (size_t i = 0; i < sets.size(); ++i) {
+    const Constraint& c = sets[i].constraint;
+    if (!names_some[i] && !of_body && sets[i].sources.empty() && sets[i].canonical)
+      return matches_nothing(p.graph, c.given_as, c.nodes);
   }
   return {};
 }

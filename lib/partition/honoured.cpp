@@ -1,6 +1,7 @@
 // Whether what came about is what constraints ask, read off the partition alone: whoever forms regions,
 // nothing is ignored. And what `max_regions` asks, which only the finished partition can tell.
 #include <algorithm>
+#include <map>
 
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/partition.h"
@@ -15,16 +16,22 @@ constexpr uint32_t kCpu = UINT32_MAX;
 class Checker {
  public:
   Checker(const ir::Graph& graph, const Pins& pins, const Partition& partition)
-      : graph_(graph), pins_(pins), partition_(partition), region_of_(graph.node_slots(), kCpu) {
+      : graph_(graph),
+        pins_(pins),
+        partition_(partition),
+        region_of_(graph.node_slots(), kCpu),
+        decision_of_(graph.node_slots()) {
     for (const NodeDecision& d : partition.decisions) {
+      decision_of_[d.node.index()] = &d;
       if (d.accelerator) region_of_[d.node.index()] = d.region;
     }
   }
 
   Status run() const {
-    for (const Pins::Set& set : pins_.sets()) {
-      if (std::string why = broken(set); !why.empty())
-        return make_diag<DiagCode::MRV0412>(set.constraint.given_as, why);
+    for (const auto& [i, nodes] : named()) {
+      const Constraint& c = pins_.sets()[i].constraint;
+      if (std::string why = broken(c, nodes); !why.empty())
+        return make_diag<DiagCode::MRV0412>(c.given_as, why);
     }
     for (const auto& [value, user] : pins_.borders) {
       const ir::Value& v = graph_.value(value);
@@ -39,18 +46,17 @@ class Checker {
   }
 
  private:
-  std::vector<ir::NodeId> named(const Pins::Set& set) const {
-    std::vector<ir::NodeId> out;
+  // The nodes of the sets that have some, in the order of the decisions.
+  std::map<uint32_t, std::vector<ir::NodeId>> named() const {
+    std::map<uint32_t, std::vector<ir::NodeId>> out;
     for (const NodeDecision& d : partition_.decisions) {
-      if (graph_.lineage(d.node).pass != "widen-f16" && pins_.holds(set, graph_, d.node))
-        out.push_back(d.node);
+      if (graph_.lineage(d.node).pass == "widen-f16") continue;
+      for (uint32_t i : pins_.sets_of(graph_, d.node)) out[i].push_back(d.node);
     }
     return out;
   }
 
-  std::string broken(const Pins::Set& set) const {
-    const Constraint& c = set.constraint;
-    const std::vector<ir::NodeId> nodes = named(set);
+  std::string broken(const Constraint& c, const std::vector<ir::NodeId>& nodes) const {
     if (c.on != Constraint::Target::Any) {
       const bool cpu = c.on == Constraint::Target::Cpu;
       for (ir::NodeId n : nodes) {
@@ -80,17 +86,18 @@ class Checker {
   }
 
   std::string parted(const std::vector<ir::NodeId>& nodes) const {
-    const std::vector<bool> among = inside(nodes);
-    for (const NodeDecision& d : partition_.decisions) {
-      if (!d.accelerator && among[d.node.index()])
-        return fmt::format("{} runs on the CPU: {}", shown(graph_, graph_.node(d.node)), d.reason);
+    for (ir::NodeId n : nodes) {
+      const NodeDecision& d = *decision_of_[n.index()];
+      if (!d.accelerator)
+        return fmt::format("{} runs on the CPU: {}", shown(graph_, graph_.node(n)), d.reason);
     }
     const std::set<uint32_t> regions = regions_of(nodes);
     if (regions.size() > 1) return several(nodes, regions);
+    const std::set<ir::NodeId> among(nodes.begin(), nodes.end());
     for (uint32_t r : regions) {
       for (const Layer& l : partition_.regions[r].layers) {
         for (ir::NodeId n : l.nodes) {
-          if (!among[n.index()])
+          if (!among.contains(n))
             return fmt::format("{} would be in the same region", shown(graph_, graph_.node(n)));
         }
       }
@@ -133,6 +140,7 @@ class Checker {
   const Pins& pins_;
   const Partition& partition_;
   std::vector<uint32_t> region_of_;  // by NodeId
+  std::vector<const NodeDecision*> decision_of_;
 };
 
 int64_t macs_of(const ir::Graph& graph, const Region& region) {
@@ -148,10 +156,23 @@ bool may_leave(const Placement& p, const Region& region) {
   return std::ranges::none_of(region.layers, [&](const Layer& l) { return is_asked_for(p, l); });
 }
 
-bool holds_named(const Placement& p, const Pins::Set& set, const Region& region) {
-  return std::ranges::any_of(region.layers, [&](const Layer& l) {
-    return std::ranges::any_of(l.nodes, [&](ir::NodeId n) { return p.pins->holds(set, p.graph, n); });
-  });
+// By constraint that limits them, the regions that hold one of its nodes.
+std::map<uint32_t, std::vector<const Region*>> limited_regions(const Placement& p, const Partition& formed) {
+  std::map<uint32_t, std::vector<const Region*>> out;
+  const auto limits = [](const Pins::Set& set) { return set.constraint.max_regions.has_value(); };
+  if (std::ranges::none_of(p.pins->sets(), limits)) return out;
+  for (const Region& r : formed.regions) {
+    std::set<uint32_t> mine;
+    for (const Layer& l : r.layers) {
+      for (ir::NodeId n : l.nodes) {
+        const std::vector<uint32_t> sets = p.pins->sets_of(p.graph, n);
+        mine.insert(sets.begin(), sets.end());
+      }
+    }
+    for (uint32_t i : mine)
+      if (limits(p.pins->sets()[i])) out[i].push_back(&r);
+  }
+  return out;
 }
 
 void leave(Placement& p, const Region& region, const std::string& asked) {
@@ -178,18 +199,14 @@ Status check_honoured(const ir::Graph& graph, const Pins& pins, const Partition&
 
 bool give_back_regions(Placement& p, const Partition& formed) {
   if (p.pins == nullptr) return false;
-  for (const Pins::Set& set : p.pins->sets()) {
-    if (!set.constraint.max_regions) continue;
-    std::vector<const Region*> holding;
-    for (const Region& r : formed.regions) {
-      if (holds_named(p, set, r)) holding.push_back(&r);
-    }
-    if (holding.size() <= *set.constraint.max_regions) continue;
+  for (auto& [i, holding] : limited_regions(p, formed)) {
+    const Constraint& c = p.pins->sets()[i].constraint;
+    if (holding.size() <= *c.max_regions) continue;
     std::erase_if(holding, [&](const Region* r) { return !may_leave(p, *r); });
     if (holding.empty()) return false;  // check_honoured says so
     const Region* least =
         *std::ranges::min_element(holding, {}, [&](const Region* r) { return macs_of(p.graph, *r); });
-    leave(p, *least, set.constraint.given_as);
+    leave(p, *least, c.given_as);
     return true;
   }
   return false;

@@ -8,6 +8,7 @@
 #include "default_host_model.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/partition.h"
+#include "mrvlc/support/json_document.h"
 #include "mrvlc/support/strict_json.h"
 
 namespace mrvlc::partition {
@@ -143,7 +144,7 @@ std::string host_model_text(const HostModel& model) {
   Json head;
   head["name"] = model.name;
   head["description"] = model.description;
-  std::string text = head.dump(2);
+  std::string text = escaped_json(head.dump(2, ' ', false, Json::error_handler_t::replace));
   text.resize(text.size() - 2);  // the brace, on a line of its own
   for (const RateField& f : kRateFields)
     text += fmt::format(",\n  \"{}\": {}", f.name, number(model.*(f.member)));
@@ -152,7 +153,7 @@ std::string host_model_text(const HostModel& model) {
   text += ",\n  \"operators\": {";
   std::string before = "\n";
   const auto entry = [&](const std::string& key, const HostModel::Rate& rate) {
-    text += fmt::format("{}    {}: {{\"mac_ns\": {}, \"step_ns\": {}}}", before, Json(key).dump(),
+    text += fmt::format("{}    {}: {{\"mac_ns\": {}, \"step_ns\": {}}}", before, json_line(Json(key)),
                         number(rate.mac_ns), number(rate.step_ns));
     before = ",\n";
   };

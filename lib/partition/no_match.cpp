@@ -30,8 +30,7 @@ std::vector<std::string_view> selectable_names(const ir::Graph& graph) {
 Diag matches_nothing(const ir::Graph& graph, const std::string& given_as,
                      const std::vector<std::string>& selectors) {
   for (const std::string& selector : selectors) {
-    const bool pattern = selector.find_first_of("*?") != std::string::npos;
-    if (pattern || answers_any(graph, selector)) continue;
+    if (!is_exact(selector) || answers_any(graph, selector)) continue;
     const std::string_view meant = nearest_name(selector, selectable_names(graph));
     if (!meant.empty())
       return make_diag<DiagCode::MRV0401>(given_as, fmt::format("; did you mean '{}'?", printable(meant)));

@@ -1,7 +1,8 @@
 // Constraints on the imported graph. What is computed at compile time is nowhere placed: nodes of constants
 // are left out, both as what is named and as what a node was made of.
 #include <algorithm>
-#include <map>
+#include <array>
+#include <tuple>
 
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/random.h"
@@ -9,6 +10,7 @@
 #include "mrvlc/partition/constraints.h"
 #include "mrvlc/support/diag/partition.h"
 #include "no_match.h"
+#include "selectors.h"
 
 namespace mrvlc::partition {
 namespace {
@@ -42,9 +44,8 @@ std::string named_in(const Constraint& c, const std::string& selector) {
 
 class Resolver {
  public:
-  explicit Resolver(const ir::Graph& graph) : g_(graph), order_(graph.topological_order()) {
-    for (size_t i = 0; i < g_.sources().size(); ++i) by_id_.emplace(g_.sources()[i].id, i);
-  }
+  explicit Resolver(const ir::Graph& graph)
+      : g_(graph), order_(graph.topological_order()), selectors_(graph, order_) {}
 
   std::vector<bool> constant_sources() const {
     std::vector<bool> out(g_.sources().size());
@@ -58,56 +59,29 @@ class Resolver {
     return out;
   }
 
-  Status add(const Constraint& c, Pins::Set& set) {
+  Result<Pins::Set> set(const Constraint& c) const {
+    Pins::Set set;
     set.constraint = c;
-    set.sources.assign(g_.sources().size(), false);
     for (const std::string& selector : c.nodes) {
+      const std::vector<ir::SourceId> found = selectors_.named(selector);
+      set.sources.insert(set.sources.end(), found.begin(), found.end());
+      if (!found.empty()) continue;
       const bool operators = !selector.starts_with("tensor:") && !selector.starts_with("id:");
-      if (select(selector, set)) continue;
       if (!operators) return matches_nothing(g_, named_in(c, selector), {selector});
       set.canonical = true;
     }
     if (!c.from.empty() || !c.to.empty()) MRVLC_TRY(between(c, set));
-    set.count = static_cast<size_t>(std::ranges::count(set.sources, true));
-    return {};
+    std::ranges::sort(set.sources);
+    const auto twice = std::ranges::unique(set.sources);
+    set.sources.erase(twice.begin(), twice.end());
+    return set;
   }
 
  private:
-  bool take(ir::NodeId n, Pins::Set& set) const {
-    for (ir::SourceId s : g_.lineage(n).sources) set.sources[s.index()] = true;
-    return true;
-  }
-
-  bool select(const std::string& selector, Pins::Set& set) const {
-    // A placement.json that was given back may name each node of a large model so.
-    if (const std::string_view text = selector; text.starts_with("id:")) {
-      const auto it = by_id_.find(text.substr(3));
-      if (it != by_id_.end()) return set.sources[it->second] = true;
-    }
-    bool any = false;
-    for (size_t i = 0; i < g_.sources().size(); ++i) {
-      if (answers(g_.sources()[i], selector)) any = set.sources[i] = true;
-    }
-    for (ir::NodeId n : order_) {
-      if (answers_itself(g_.node(n), selector)) any = take(n, set);
-    }
-    if (!any && selector.starts_with("tensor:")) any = readers(selector.substr(7), set);
-    return any;
-  }
-
-  // Of an input or a weight of the model.
-  bool readers(const std::string& name, Pins::Set& set) const {
-    const auto value = g_.find_value(name);
-    if (!value) return false;
-    bool any = false;
-    for (ir::NodeId n : g_.value(*value).users) any = take(n, set);
-    return any;
-  }
-
   Result<std::vector<bool>> values(const Constraint& c, const std::vector<std::string>& names) const {
     std::vector<bool> out(g_.value_slots());
     for (const std::string& name : names) {
-      const auto value = g_.find_value(name);
+      const auto value = selectors_.value(name);
       if (!value) return make_diag<DiagCode::MRV0409>(c.given_as, printable(name), nearest_value(g_, name));
       out[value->index()] = true;
     }
@@ -115,7 +89,7 @@ class Resolver {
   }
 
   // Nodes that what `from` holds reaches, and that reach what `to` holds; of an empty side all.
-  Status between(const Constraint& c, Pins::Set& set) {
+  Status between(const Constraint& c, Pins::Set& set) const {
     MRVLC_ASSIGN(const std::vector<bool> from, values(c, c.from));
     MRVLC_ASSIGN(const std::vector<bool> to, values(c, c.to));
     std::vector<bool> behind(g_.node_slots(), c.from.empty()), ahead(g_.node_slots(), c.to.empty());
@@ -127,7 +101,7 @@ class Resolver {
         if (from[v.index()] || reached) behind[n.index()] = true;
       }
     }
-    bool any = false;
+    const size_t before = set.sources.size();
     for (size_t i = order_.size(); i-- > 0;) {
       const ir::NodeId n = order_[i];
       for (ir::ValueId v : g_.node(n).outputs) {
@@ -136,15 +110,17 @@ class Resolver {
         if (to[v.index()] || std::ranges::any_of(users, [&](ir::NodeId u) { return ahead[u.index()]; }))
           ahead[n.index()] = true;
       }
-      if (behind[n.index()] && ahead[n.index()]) any = take(n, set);
+      if (!behind[n.index()] || !ahead[n.index()]) continue;
+      const auto& sources = g_.lineage(n).sources;
+      set.sources.insert(set.sources.end(), sources.begin(), sources.end());
     }
-    if (!any) return make_diag<DiagCode::MRV0410>(c.given_as);
+    if (set.sources.size() == before) return make_diag<DiagCode::MRV0410>(c.given_as);
     return {};
   }
 
   const ir::Graph& g_;
   std::vector<ir::NodeId> order_;
-  std::map<std::string_view, size_t> by_id_;
+  Selectors selectors_;
 };
 
 // Why both cannot hold of one node; empty when they can.
@@ -159,19 +135,63 @@ bool differ(Target a, Target b) {
   return a != b && a != Target::Any && b != Target::Any;
 }
 
-Status check_pair(const Pins::Set& a, const Pins::Set& b, const std::vector<bool>& constant,
-                  const ir::Graph& g) {
-  const std::string_view why = clash(a.constraint, b.constraint);
-  const bool targets = differ(a.constraint.on, b.constraint.on);
-  if (why.empty() && !targets) return {};
-  for (size_t s = 0; s < constant.size(); ++s) {
-    if (!a.sources[s] || !b.sources[s] || constant[s]) continue;
-    const ir::Source& source = g.sources()[s];
-    const Diag d = targets ? make_diag<DiagCode::MRV0403>(a.constraint.given_as, b.constraint.given_as)
-                           : make_diag<DiagCode::MRV0411>(a.constraint.given_as, b.constraint.given_as, why);
+// The contradictions of sets, one after another: of each kind that may clash the first set that names a
+// source is compared, so that many constraints on one node take no time by the square.
+class Contradictions {
+ public:
+  Contradictions(const ir::Graph& graph, const std::vector<bool>& constant)
+      : g_(graph), constant_(constant), first_(constant.size()) {}
+
+  // Of `sets.back()` with those before it.
+  Status check(const std::vector<Pins::Set>& sets) {
+    const Pins::Set& set = sets.back();
+    size_t with = sets.size();
+    ir::SourceId at;
+    for (ir::SourceId s : set.sources) {
+      if (constant_[s.index()]) continue;
+      for (const auto& first : first_[s.index()]) {
+        if (!first || *first >= with || !clashes(sets[*first].constraint, set.constraint)) continue;
+        with = *first;
+        at = s;
+      }
+    }
+    if (with < sets.size()) return contradiction(sets[with].constraint, set.constraint, at);
+    note(set, sets.size() - 1);
+    return {};
+  }
+
+ private:
+  static bool clashes(const Constraint& a, const Constraint& b) {
+    return differ(a.on, b.on) || !clash(a, b).empty();
+  }
+
+  Diag contradiction(const Constraint& a, const Constraint& b, ir::SourceId at) const {
+    const ir::Source& source = g_.sources()[at.index()];
+    const Diag d = differ(a.on, b.on) ? make_diag<DiagCode::MRV0403>(a.given_as, b.given_as)
+                                      : make_diag<DiagCode::MRV0411>(a.given_as, b.given_as, clash(a, b));
     return at_node(d, source.name.empty() ? source.id : source.name, source.op_type);
   }
-  return {};
+
+  void note(const Pins::Set& set, size_t index) {
+    const bool of[] = {set.constraint.on == Target::Cpu, set.constraint.on == Target::Accelerator,
+                       set.constraint.together};
+    for (ir::SourceId s : set.sources) {
+      for (size_t kind = 0; kind < std::size(of); ++kind)
+        if (of[kind] && !first_[s.index()][kind]) first_[s.index()][kind] = index;
+    }
+  }
+
+  const ir::Graph& g_;
+  const std::vector<bool>& constant_;  // by SourceId
+  std::vector<std::array<std::optional<size_t>, 3>>
+      first_;  // by SourceId: on the CPU, accelerator, in a group
+};
+
+// One of several that say the same is enough; a group named twice is a contradiction.
+using Meaning = std::tuple<std::vector<std::string>, std::vector<std::string>, std::vector<std::string>,
+                           Target, bool, bool, std::optional<uint32_t>, std::optional<uint32_t>>;
+Meaning meaning(const Constraint& c) {
+  return {c.nodes, c.from, c.to, c.on, c.before, c.after, c.max_layers, c.max_regions};
 }
 
 bool on_cpu(const Constraint& c) {
@@ -189,15 +209,29 @@ bool border_after(const Constraint& c) {
 Result<Pins> Pins::resolve(const ir::Graph& imported, const std::vector<Constraint>& constraints) {
   Pins out;
   if (constraints.empty()) return out;
-  Resolver resolver(imported);
+  const Resolver resolver(imported);
   out.constant_ = resolver.constant_sources();
+  out.by_source_.resize(imported.sources().size());
+  Contradictions contradictions(imported, out.constant_);
+  std::set<Meaning> known;
   for (const Constraint& c : constraints) {
-    Set& set = out.sets_.emplace_back();
-    MRVLC_TRY(resolver.add(c, set));
-    for (size_t i = 0; i + 1 < out.sets_.size(); ++i)
-      MRVLC_TRY(check_pair(out.sets_[i], set, out.constant_, imported));
+    if (!c.together && !known.insert(meaning(c)).second) continue;
+    MRVLC_ASSIGN(Set set, resolver.set(c));
+    out.add(std::move(set));
+    MRVLC_TRY(contradictions.check(out.sets_));
   }
   return out;
+}
+
+bool Pins::Set::names(ir::SourceId source) const {
+  return std::ranges::binary_search(sources, source);
+}
+
+void Pins::add(Set set) {
+  const auto index = static_cast<uint32_t>(sets_.size());
+  for (ir::SourceId s : set.sources) by_source_[s.index()].push_back(index);
+  if (set.canonical) canonical_.push_back(index);
+  sets_.push_back(std::move(set));
 }
 
 std::vector<ir::SourceId> Pins::computed_sources(const ir::Graph& graph, ir::NodeId node) const {
@@ -207,31 +241,35 @@ std::vector<ir::SourceId> Pins::computed_sources(const ir::Graph& graph, ir::Nod
   return out.empty() ? all : out;
 }
 
-bool Pins::holds(const Set& set, const ir::Graph& graph, ir::NodeId node) const {
-  if (set.canonical && std::ranges::any_of(set.constraint.nodes, [&](const std::string& selector) {
-        return answers_itself(graph.node(node), selector);
-      }))
-    return true;
-  if (set.count == 0) return false;
-  return std::ranges::any_of(computed_sources(graph, node),
-                             [&](ir::SourceId s) { return set.sources[s.index()]; });
+std::vector<uint32_t> Pins::sets_of(const ir::Graph& graph, ir::NodeId node) const {
+  std::vector<uint32_t> out;
+  if (sets_.empty()) return out;
+  const auto answering = [&](const std::string& selector) {
+    return answers_itself(graph.node(node), selector);
+  };
+  for (uint32_t i : canonical_)
+    if (std::ranges::any_of(sets_[i].constraint.nodes, answering)) out.push_back(i);
+  for (ir::SourceId s : computed_sources(graph, node))
+    out.insert(out.end(), by_source_[s.index()].begin(), by_source_[s.index()].end());
+  std::ranges::sort(out);
+  const auto twice = std::ranges::unique(out);
+  out.erase(twice.begin(), twice.end());
+  return out;
 }
 
 bool Pins::holds_more(const Set& set, const ir::Graph& graph, ir::NodeId node) const {
   const std::vector<ir::SourceId> sources = computed_sources(graph, node);
-  return set.count != 0 &&
-         std::ranges::any_of(sources, [&](ir::SourceId s) { return set.sources[s.index()]; }) &&
-         !std::ranges::all_of(sources, [&](ir::SourceId s) { return set.sources[s.index()]; });
+  const auto named = [&](ir::SourceId s) { return set.names(s); };
+  return std::ranges::any_of(sources, named) && !std::ranges::all_of(sources, named);
 }
 
 bool Pins::any(const ir::Graph& graph, ir::NodeId node, bool (*of)(const Constraint&)) const {
-  return std::ranges::any_of(sets_, [&](const Set& s) { return of(s.constraint) && holds(s, graph, node); });
+  return std::ranges::any_of(sets_of(graph, node), [&](uint32_t i) { return of(sets_[i].constraint); });
 }
 
 int64_t Pins::group(const ir::Graph& graph, ir::NodeId node) const {
-  for (size_t i = 0; i < sets_.size(); ++i) {
-    if (sets_[i].constraint.together && holds(sets_[i], graph, node)) return static_cast<int64_t>(i) + 1;
-  }
+  for (uint32_t i : sets_of(graph, node))
+    if (sets_[i].constraint.together) return int64_t{i} + 1;
   return 0;
 }
 

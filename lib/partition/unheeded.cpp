@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "mrvlc/ir/lineage.h"
 #include "mrvlc/partition/answers.h"
@@ -32,7 +34,8 @@ class Finder {
     for (const std::string& p : options_.accel) constraint(pattern("--accel", p, false, false));
     for (const std::string& p : options_.borders) constraint(pattern("--border", p, false, true));
     if (options_.pins != nullptr) {
-      for (const Pins::Set& set : options_.pins->sets()) constraint(pinned(set));
+      const auto named = named_by_pins();
+      for (size_t i = 0; i < named.size(); ++i) constraint(pinned(options_.pins->sets()[i], named[i]));
     }
     rule_files();
     return std::move(out_);
@@ -43,9 +46,10 @@ class Finder {
   struct Asked {
     std::string given_as;
     bool cpu, border;
-    std::function<bool(const ir::Node&)> names;
+    std::vector<ir::NodeId> named;
     std::function<bool(ir::SourceId)> names_source;
     std::function<bool(const ir::Node&)> names_part;  // what it names holds more than that
+    ir::SourceId first_source;                        // where it is known
   };
 
   Asked pattern(std::string_view option, const std::string& p, bool cpu, bool border) const {
@@ -55,12 +59,30 @@ class Finder {
     return {fmt::format("{} '{}'", option, printable(p)),
             cpu,
             border,
-            [&](const ir::Node& n) { return answers(graph_, n, p); },
+            answering(p),
             [&](ir::SourceId s) { return answers(graph_.sources()[s.index()], p); },
-            part};
+            part,
+            {}};
   }
 
-  Asked pinned(const Pins::Set& set) const {
+  std::vector<ir::NodeId> answering(const std::string& pattern) const {
+    std::vector<ir::NodeId> out;
+    for (ir::NodeId n : order_) {
+      if (answers(graph_, graph_.node(n), pattern)) out.push_back(n);
+    }
+    return out;
+  }
+
+  // Of each set of the pins.
+  std::vector<std::vector<ir::NodeId>> named_by_pins() const {
+    std::vector<std::vector<ir::NodeId>> out(options_.pins->sets().size());
+    for (ir::NodeId n : order_) {
+      for (uint32_t i : options_.pins->sets_of(graph_, n)) out[i].push_back(n);
+    }
+    return out;
+  }
+
+  Asked pinned(const Pins::Set& set, const std::vector<ir::NodeId>& named) const {
     const Constraint& c = set.constraint;
     auto part = [&](const ir::Node& n) {
       const bool whole = c.before || c.after || c.together || c.max_layers || c.max_regions;
@@ -69,9 +91,10 @@ class Finder {
     return {c.given_as,
             c.on == Constraint::Target::Cpu,
             c.before || c.after,
-            [&](const ir::Node& n) { return options_.pins->holds(set, graph_, n.id); },
-            [&](ir::SourceId s) { return bool(set.sources[s.index()]); },
-            part};
+            named,
+            [&](ir::SourceId s) { return set.names(s); },
+            part,
+            set.sources.empty() ? ir::SourceId() : set.sources.front()};
   }
 
   void look_up() {
@@ -90,50 +113,67 @@ class Finder {
     if (!partition_.accelerator && !asked.cpu)
       return no_effect(asked, "the model is compiled for the host CPU alone",
                        "name an accelerator with --target");
-    std::vector<ir::NodeId> named;
-    for (ir::NodeId n : order_) {
-      if (asked.names(graph_.node(n))) named.push_back(n);
-    }
-    if (named.empty()) return swallowed(asked);
-    if (partition_.accelerator) merged(asked, named);
-    if (asked.border) border(asked, named);
+    if (asked.named.empty()) return swallowed(asked);
+    if (partition_.accelerator) merged(asked, asked.named);
+    if (asked.border) border(asked, asked.named);
   }
 
   // Nothing is left that answers: the first ONNX node it names says why.
   void swallowed(const Asked& asked) {
-    ir::SourceId id(0u);
-    while (id.index() < graph_.sources().size() && !asked.names_source(id)) id = ir::SourceId(id.index() + 1);
-    if (id.index() == graph_.sources().size()) return;
-    const ir::Source& first = graph_.sources()[id.index()];
-    if (in_body(id)) {
-      if (!asked.cpu && !on_accelerator_in_body(id))
+    const std::optional<ir::SourceId> id = first_named(asked);
+    if (!id) return;
+    const ir::Source& first = graph_.sources()[id->index()];
+    if (in_bodies().contains(*id)) {
+      if (!asked.cpu && !accelerated_in_bodies().contains(*id))
         no_effect(asked, shown(first) + " is in a body of control flow, which runs on the CPU as a whole",
                   "name a node outside of it");
       return;
     }
-    no_effect(asked, shown(first) + " is no more: " + what_became(id),
+    no_effect(asked, shown(first) + " is no more: " + what_became(*id),
               "take it out, or name a node that is left (mrvlc explain lists them)");
   }
 
-  bool in_body(ir::SourceId id) const {
-    bool found = false;
-    ir::for_each_body(graph_, [&](const ir::Graph& body) {
-      for (ir::NodeId n : body.topological_order())
-        found = found || std::ranges::binary_search(body.lineage(n).sources, id);
-    });
-    return found;
+  std::optional<ir::SourceId> first_named(const Asked& asked) const {
+    if (!asked.first_source.valid()) {
+      for (size_t i = 0; i < graph_.sources().size(); ++i)
+        if (asked.names_source(ir::SourceId(i))) return ir::SourceId(i);
+      return std::nullopt;
+    }
+    return asked.first_source;
   }
 
-  bool on_accelerator_in_body(ir::SourceId id) const {
-    return std::ranges::any_of(partition_.bodies, [&](const BodyPartition& body) {
-      return std::ranges::any_of(body.partition.decisions, [&](const NodeDecision& d) {
-        return d.accelerator && std::ranges::binary_search(body.graph->lineage(d.node).sources, id);
+  // These are made when they are needed, once: thousands of constraints may come to nothing.
+  using Sources = std::set<ir::SourceId>;
+  const Sources& in_bodies() {
+    if (!in_bodies_) {
+      in_bodies_.emplace();
+      ir::for_each_body(graph_, [&](const ir::Graph& body) {
+        for (ir::NodeId n : body.topological_order()) {
+          const auto& sources = body.lineage(n).sources;
+          in_bodies_->insert(sources.begin(), sources.end());
+        }
       });
-    });
+    }
+    return *in_bodies_;
   }
 
-  std::string what_became(ir::SourceId id) const {
-    const ir::NodeId newest = ir::gone_sources(graph_)[id.index()].newest;
+  const Sources& accelerated_in_bodies() {
+    if (!accelerated_in_bodies_) {
+      accelerated_in_bodies_.emplace();
+      for (const BodyPartition& body : partition_.bodies) {
+        for (const NodeDecision& d : body.partition.decisions) {
+          if (!d.accelerator) continue;
+          const auto& sources = body.graph->lineage(d.node).sources;
+          accelerated_in_bodies_->insert(sources.begin(), sources.end());
+        }
+      }
+    }
+    return *accelerated_in_bodies_;
+  }
+
+  std::string what_became(ir::SourceId id) {
+    if (!gone_) gone_ = ir::gone_sources(graph_);
+    const ir::NodeId newest = (*gone_)[id.index()].newest;
     if (newest.valid()) return graph_.lineage(newest).erased_because;
     return "control does not reach it, or the compiler knows what it computes";
   }
@@ -185,6 +225,8 @@ class Finder {
   const Options& options_;
   std::vector<ir::NodeId> order_;
   std::map<ir::NodeId, const NodeDecision*> decisions_;
+  std::optional<Sources> in_bodies_, accelerated_in_bodies_;
+  std::optional<std::vector<ir::Gone>> gone_;
   std::vector<Diag> out_;
 };
 

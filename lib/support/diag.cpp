@@ -11,34 +11,6 @@ namespace {
 
 constexpr std::string_view kSeverityNames[] = {"note", "warning", "error"};
 
-// Length of the UTF-8 sequence at the start of `s` with its code point, or 0 when it is malformed.
-size_t decode_utf8(std::string_view s, uint32_t& code_point) {
-  auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(s[i])); };
-  uint32_t b = byte(0);
-  size_t n = b < 0x80                ? 1
-             : b >= 0xc2 && b < 0xe0 ? 2
-             : b >= 0xe0 && b < 0xf0 ? 3
-             : b >= 0xf0 && b < 0xf5 ? 4
-                                     : 0;
-  if (n == 0 || s.size() < n) return 0;
-  code_point = n == 1 ? b : b & (0x7fu >> n);
-  for (size_t i = 1; i < n; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-    code_point = code_point << 6 | (byte(i) & 0x3f);
-  }
-  // Longer than need be, a surrogate, or beyond Unicode: readers of UTF-8 refuse them.
-  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (code_point < kLeast[n] || code_point > 0x10ffff || (code_point >= 0xd800 && code_point < 0xe000))
-    return 0;
-  return n;
-}
-
-// Control characters, zero-width and bidirectional ones, separators of lines, the byte order mark.
-bool is_hidden(uint32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) ||
-         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
-}
-
 }  // namespace
 
 std::string printable(std::string_view name, size_t max_bytes) {
@@ -66,7 +38,16 @@ std::string printable(std::string_view name, size_t max_bytes) {
   return out;
 }
 
+namespace {
+
+bool is_plain_line(char c) {
+  return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t';
+}
+
+}  // namespace
+
 std::string printable_lines(std::string_view text) {
+  if (std::ranges::all_of(text, is_plain_line)) return std::string(text);
   std::string out;
   while (!text.empty()) {
     size_t end = std::min(text.find_first_of("\n\t"), text.size());

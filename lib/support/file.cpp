@@ -14,6 +14,7 @@
 
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file_faults.h"
+#include "mrvlc/support/file_names.h"
 #include "mrvlc/support/file_writer.h"
 #include "mrvlc/support/hash.h"
 #include "staging.h"
@@ -184,6 +185,13 @@ Status OutputDir::write_pieces(const std::string& name, const std::function<void
   });
   if (!status.ok()) return status;
   const std::lock_guard lock(*adding_);
+  for (const auto& [other, sha] : files_)
+    if (same_file(other, name))
+      return make_diag<DiagCode::MRV0002>(
+          shown.string(),
+          fmt::format("'{}' of this output is the same file where upper and lower case are the "
+                      "same; another --name, or another name of a library's file, parts them",
+                      printable(other)));
   files_.emplace_back(name, hash.hex());
   return {};
 }

@@ -26,6 +26,17 @@ std::string file_name(std::string_view name) {
   return out;
 }
 
+std::string without_case(std::string_view name) {
+  std::string out(name);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+bool same_file(std::string_view a, std::string_view b) {
+  return without_case(a) == without_case(b);
+}
+
 std::vector<std::string> file_names(std::span<const std::string> names) {
   std::map<std::string, std::string> owner;  // file name to the name that has it
   for (const std::string& name : names) {

@@ -1,9 +1,11 @@
 // Commas, indentation and escapes of JSON; text goes to the sink in pieces of 64 KiB.
 #include "mrvlc/support/json_writer.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "mrvlc/support/diag.h"
+#include "mrvlc/support/json_document.h"
 #include "plain_text.h"
 
 namespace mrvlc {
@@ -18,12 +20,29 @@ char short_escape(char c) {
   return at == kFrom.npos ? '\0' : kTo[at];
 }
 
-// A character that needs no backslash; of eight at once, whether all are.
+// An ASCII character that needs no backslash; of eight at once, whether all are.
 bool is_bare(char c) {
-  return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\';
+  return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 bool all_bare(uint64_t word) {
-  return !has_byte_below(word, 0x20) && !has_byte(word, '"') && !has_byte(word, '\\');
+  return (word & kHighBits) == 0 && !has_byte_below(word, 0x20) && !has_byte(word, '"') &&
+         !has_byte(word, '\\') && !has_byte(word, 0x7f);
+}
+
+// As JSON spells a code point: in two halves beyond the first 65536.
+std::string unicode_escape(uint32_t c) {
+  if (c < 0x10000) return fmt::format("\\u{:04x}", c);
+  return fmt::format("\\u{:04x}\\u{:04x}", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
+}
+
+// The next character of a text of JSON, which is not ASCII that shows; its bytes are taken off.
+std::string next_character(std::string_view& text) {
+  uint32_t c = 0;
+  const size_t n = decode_utf8(text, c);
+  const std::string_view as_it_is = text.substr(0, n);
+  text.remove_prefix(std::max<size_t>(n, 1));
+  if (n == 0) return unicode_escape(0xfffd);
+  return is_hidden(c) ? unicode_escape(c) : std::string(as_it_is);
 }
 
 }  // namespace
@@ -110,17 +129,37 @@ void JsonWriter::quoted(std::string_view text, std::string_view behind) {
     const size_t bare = prefix_of(text, all_bare, is_bare);
     put(text.substr(0, bare));
     if (bare == text.size()) break;
-    const char c = text[bare];
-    if (const char letter = short_escape(c); letter != '\0') {
+    text.remove_prefix(bare);
+    if (const char letter = short_escape(text.front()); letter != '\0') {
       put('\\');
       put(letter);
+      text.remove_prefix(1);
     } else {
-      put(fmt::format("\\u{:04x}", static_cast<unsigned>(c)));
+      put(next_character(text));
     }
-    text.remove_prefix(bare + 1);
   }
   put('"');
   put(behind);
+}
+
+std::string escaped_json(std::string json) {
+  const auto shows = [](char c) { return c == '\n' || (c >= 0x20 && c < 0x7f); };
+  if (std::ranges::all_of(json, shows)) return json;
+  std::string out;
+  for (std::string_view rest = json; !rest.empty();) {
+    const auto end = std::ranges::find_if_not(rest, shows);
+    const auto n = static_cast<size_t>(end - rest.begin());
+    out += rest.substr(0, n);
+    rest.remove_prefix(n);
+    if (rest.empty()) break;
+    if (const char c = rest.front(); c == '\t' || c == '\r') {  // between values
+      out += c;
+      rest.remove_prefix(1);
+    } else {
+      out += next_character(rest);
+    }
+  }
+  return out;
 }
 
 void JsonWriter::finish() {

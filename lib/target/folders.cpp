@@ -6,6 +6,7 @@
 #include <map>
 
 #include "mrvlc/support/diag/target.h"
+#include "mrvlc/support/json_document.h"
 #include "mrvlc/target/find.h"
 #include "text.h"
 
@@ -81,14 +82,14 @@ Result<std::string> new_variant(std::string_view name, std::string_view base, co
   MRVLC_ASSIGN(const TargetText text, find_target(base, search));
   MRVLC_ASSIGN(const Machine machine, read_machine(base, text));
   const Json whole = Json::parse(text.json);
-  std::string out = "{\n  \"name\": " + Json(name).dump() +
-                    ",\n  \"description\": " + Json("A variant of " + std::string(base)).dump() +
-                    ",\n  \"extends\": " + Json(base).dump() + ",\n  \"fields\": {\n";
+  std::string out = "{\n  \"name\": " + json_line(Json(name)) +
+                    ",\n  \"description\": " + json_line(Json("A variant of " + std::string(base))) +
+                    ",\n  \"extends\": " + json_line(Json(base)) + ",\n  \"fields\": {\n";
   constexpr std::string_view kLikely[] = {"max_tiles", "ocm_bytes", "ddr_bytes"};
   for (std::string_view field : kLikely) {
     const Json& value = whole.at("fields").at(std::string(field)).at("value");
     out += fmt::format("    \"{}\": {{\"value\": {}, \"source\": \"assumed\", \"note\": \"\"}}{}\n", field,
-                       value.dump(), field == kLikely[std::size(kLikely) - 1] ? "" : ",");
+                       json_line(value), field == kLikely[std::size(kLikely) - 1] ? "" : ",");
   }
   return out + "  }\n}\n";
 }

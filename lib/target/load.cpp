@@ -9,6 +9,7 @@
 #include "folders.h"
 #include "mrvlc/support/diag/target.h"
 #include "mrvlc/support/file.h"
+#include "mrvlc/support/json_document.h"
 #include "mrvlc/support/nearest.h"
 #include "mrvlc/target/find.h"
 #include "text.h"
@@ -61,7 +62,7 @@ class Reader {
     if (parts_.size() > 1) {
       Json json = std::move(parts_.back());
       for (size_t i = parts_.size() - 1; i-- > 0;) json = extended(std::move(json), parts_[i]);
-      out_.json = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+      out_.json = json_document(json);
     }
     return std::move(out_);
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "mrvlc/support/diag/target.h"
+#include "mrvlc/support/json_document.h"
 #include "mrvlc/support/strict_json.h"
 #include "mrvlc/target/machine.h"
 #include "text.h"
@@ -91,7 +92,7 @@ class Parser {
       if (name != "value" && name != "pessimistic" && name != "source" && name != "note")
         return field(key + "." + name, "is unknown");
     if (!value.contains("value")) return field(key, "has no value");
-    Machine::Provenance p{key, value["value"].dump(-1, ' ', false, Json::error_handler_t::replace), {}, {}};
+    Machine::Provenance p{key, json_line(value["value"]), {}, {}};
     MRVLC_TRY(string(value, "source", p.source));
     MRVLC_TRY(string(value, "note", p.note));
     if (p.source != "public" && p.source != "assumed")
@@ -99,7 +100,7 @@ class Parser {
     if (value.contains("pessimistic")) {
       MRVLC_ASSIGN(const NumberField* known, checked(key, value["pessimistic"]));
       machine_.doubts.emplace_back(known->member, value["pessimistic"].get<uint32_t>());
-      p.pessimistic = value["pessimistic"].dump();
+      p.pessimistic = json_line(value["pessimistic"]);
     }
     machine_.provenance.push_back(std::move(p));
     if (key == "tile_counts") return tile_counts(value["value"]);

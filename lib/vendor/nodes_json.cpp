@@ -7,6 +7,7 @@
 
 #include "mrvlc/ops/params.h"
 #include "mrvlc/support/base64.h"
+#include "mrvlc/support/json_document.h"
 #include "mrvlc/vendor/vendor.h"
 
 namespace mrvlc::vendor {
@@ -103,7 +104,7 @@ class Writer {
         {"num_subgraph_outputs", std::to_string(region_.outputs.size())},
         {"attrs",
          {{"shape", {"list_shape", std::move(shapes_)}}, {"dltype", {"list_str", std::move(types_)}}}}};
-    return {document.dump(1) + "\n", constants_.dump(1) + "\n"};
+    return {json_document(document), json_document(constants_)};
   }
 
  private:

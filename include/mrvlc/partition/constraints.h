@@ -32,9 +32,10 @@ class Pins {
  public:
   struct Set {
     Constraint constraint;
-    std::vector<bool> sources;  // by SourceId
-    bool canonical = false;     // names no ONNX node: the operators that passes make are asked
-    size_t count = 0;           // of sources
+    std::vector<ir::SourceId> sources;  // sorted
+    bool canonical = false;             // names no ONNX node: the operators that passes make are asked
+
+    bool names(ir::SourceId source) const;
   };
 
   // A selector that names nothing is MRV0401, contradictions are MRV0403 and MRV0411. `rule:` is not resolved
@@ -42,9 +43,9 @@ class Pins {
   static Result<Pins> resolve(const ir::Graph& imported, const std::vector<Constraint>& constraints);
 
   const std::vector<Set>& sets() const { return sets_; }
-  // Whether the constraint holds for the node, of the imported graph or of what passes made of it: it was
-  // made of an ONNX node that is named, constants that went into it not counted.
-  bool holds(const Set& set, const ir::Graph& graph, ir::NodeId node) const;
+  // The constraints that hold for the node, of the imported graph or of what passes made of it: it was made
+  // of an ONNX node that is named, constants that went into it not counted. Ascending indices of sets().
+  std::vector<uint32_t> sets_of(const ir::Graph& graph, ir::NodeId node) const;
   // Whether the node was also made of ONNX nodes that the constraint does not name.
   bool holds_more(const Set& set, const ir::Graph& graph, ir::NodeId node) const;
   // What nothing may be fused across, on the imported graph: 0 where it may; bit 0: a border between regions;
@@ -57,11 +58,14 @@ class Pins {
 
  private:
   std::vector<ir::SourceId> computed_sources(const ir::Graph& graph, ir::NodeId node) const;
+  void add(Set set);
   bool any(const ir::Graph& graph, ir::NodeId node, bool (*of)(const Constraint&)) const;
   int64_t group(const ir::Graph& graph, ir::NodeId node) const;  // of `together`, from 1; 0: none
 
   std::vector<Set> sets_;
-  std::vector<bool> constant_;  // by SourceId: what it computes is known at compile time
+  std::vector<std::vector<uint32_t>> by_source_;  // sets, by SourceId: ascending
+  std::vector<uint32_t> canonical_;               // sets
+  std::vector<bool> constant_;                    // by SourceId: what it computes is known at compile time
 };
 
 // "rule:NAME": the name; empty when the selector is of another kind.

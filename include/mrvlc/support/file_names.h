@@ -19,4 +19,9 @@ std::string file_name(std::string_view name);
 // get equal file names.
 std::vector<std::string> file_names(std::span<const std::string> names);
 
+// Whether file systems exist on which both are one file: those that do not tell upper from lower case.
+bool same_file(std::string_view a, std::string_view b);
+// The same for those that are alike.
+std::string without_case(std::string_view name);
+
 }  // namespace mrvlc

@@ -25,7 +25,7 @@ class JsonWriter {
   void end();
   // In front of a member's value.
   JsonWriter& key(std::string_view name);
-  // Must be UTF-8 (printable.h makes it so).
+  // What does not show in it, and what is no UTF-8, is written as escaped_json() of json_document.h has it.
   void value(std::string_view text);
   void value(const char* text) { value(std::string_view(text)); }
   void value(bool truth);

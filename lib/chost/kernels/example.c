@@ -24,6 +24,24 @@ static int fail(int code, const char* what, const char* name) {
   return code;
 }
 
+/* A name of the model as a terminal may show it, until the next call: other bytes than letters, digits and
+   signs of ASCII as \xNN, the first 200 of them. */
+static const char* shown(const char* name) {
+  static char text[4 * 200 + 4];
+  size_t used = 0;
+  int i;
+  text[0] = 0;
+  for (i = 0; name[i] != 0 && i < 200; ++i) {
+    const unsigned char c = (unsigned char)name[i];
+    if (c >= 0x20 && c < 0x7f)
+      used += (size_t)snprintf(text + used, sizeof text - used, "%c", c);
+    else
+      used += (size_t)snprintf(text + used, sizeof text - used, "\\x%02x", c);
+  }
+  if (name[i] != 0) snprintf(text + used, sizeof text - used, "...");
+  return text;
+}
+
 /* Memory aligned to 64 bytes, released all at once. Aligned by hand: aligned_alloc is not C99. */
 static void** blocks;
 
@@ -228,7 +246,7 @@ static int usage(const char* what) {
       "[--cycles]\n"
       "       [--target NAME|FILE, of each device] [--dir DIR]\ninputs:",
       what);
-  for (int i = 0; i < K_INPUT_COUNT; ++i) fprintf(stderr, " %s", input_ports[i].name);
+  for (int i = 0; i < K_INPUT_COUNT; ++i) fprintf(stderr, " %s", shown(input_ports[i].name));
   fprintf(stderr, "\n");
   return 2;
 }
@@ -297,11 +315,11 @@ static int report(int code, const K_error* error) {
   if (code == K_ERROR_OVERFLOW && error->device_flags & MRVL_FLAG_INPUT) {
     fprintf(stderr,
         "inference refused input '%s': beyond what was tried when the model was compiled (error %d)\n",
-        error->node, code);
+        shown(error->node), code);
     return 1;
   }
   fprintf(stderr, "inference failed at node '%s': %s (error %d, device code %d, expression %lu)\n",
-      error->node, text, code, error->device_code, (unsigned long)error->expr_id);
+      shown(error->node), text, code, error->device_code, (unsigned long)error->expr_id);
   if (error->layer >= 0)
     fprintf(stderr, "it is computed in region %ld, layer %ld\n", (long)error->region, (long)error->layer);
   return 1;
@@ -314,19 +332,20 @@ static void warn(const K_error* error) {
     warned = 1;
     fprintf(stderr,
         "warning: in the region of node '%s' (device code %d): %lu runs again, %lu regions on the CPU\n",
-        error->node, error->device_code, (unsigned long)error->retries, (unsigned long)error->cpu_regions);
+        shown(error->node), error->device_code, (unsigned long)error->retries,
+        (unsigned long)error->cpu_regions);
   }
   if (warned || error->device_flags == 0) return;
   warned = 1;
   if (error->device_flags & MRVL_FLAG_INPUT) {
     fprintf(stderr,
         "warning: input '%s' lies beyond what was tried when the model was compiled (flags %lu)\n",
-        error->node, (unsigned long)error->device_flags);
+        shown(error->node), (unsigned long)error->device_flags);
     return;
   }
   fprintf(stderr, "warning: %s in the region of node '%s' (flags %lu)\n",
       error->device_flags & MRVL_FLAG_OVERFLOW ? "fp16 overflow" : "fp16: a result is not a number",
-      error->node, (unsigned long)error->device_flags);
+      shown(error->node), (unsigned long)error->device_flags);
 }
 
 /* Of --steps: the least time of each operator and region, by the clock and of the processor. */

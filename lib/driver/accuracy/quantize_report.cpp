@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "mrvlc/idmap/idmap.h"
+#include "mrvlc/support/json_document.h"
 #include "mrvlc/support/printable.h"
 
 namespace mrvlc::driver {
@@ -94,7 +95,7 @@ std::string quantize_json(const quantize::Report& report, const std::string& mod
                               {"max", t.seen_max},
                               {"scale", t.scale},
                               {"zero_point", t.zero_point}});
-  return out.dump(1) + "\n";
+  return json_document(out);
 }
 
 std::string quantize_text(const quantize::Report& report) {

@@ -22,6 +22,7 @@
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/tools.h"
 #include "mrvlc/support/file.h"
+#include "mrvlc/support/json_document.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
@@ -72,10 +73,11 @@ class Runner {
  private:
   Status begin() {
     MRVLC_ASSIGN(const std::vector<fs::path> models, batch_models(o_.models));
-    const std::vector<std::string> names = batch_names(models);
+    MRVLC_ASSIGN(const std::vector<std::string> names, batch_names(models));
     if (!o_.cache.empty()) {
       auto store = Store::open(o_.cache);
       if (!store.ok()) return store.error();
+      if (store->warning()) diagnostics_.add(*store->warning());
     }
     std::error_code ec;
     fs::create_directories(o_.out / ".batch", ec);
@@ -176,7 +178,7 @@ class Runner {
     record.exit_code = list.exit_code();
     record.again = true;
     record.messages = batch_messages(list);
-    Status written = write_shared(one(i).record(), to_json(record).dump(1) + "\n");
+    Status written = write_shared(one(i).record(), json_document(to_json(record)));
     if (!written.ok()) diagnostics_.add(written.error());
     done(i, std::move(record), seconds);
   }
@@ -230,7 +232,7 @@ class Runner {
                           {"failed", failed},
                           {"models", std::move(models)}};
     MRVLC_TRY(write_shared(o_.out / "batch.html", report::batch_page(summary)));
-    return write_shared(o_.out / "batch.json", summary.dump(1) + "\n");
+    return write_shared(o_.out / "batch.json", json_document(summary));
   }
 
   BatchOptions o_;

@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "batch/store.h"
+#include "mrvlc/support/json_document.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -44,14 +45,12 @@ Result<std::string> cache(const CacheOptions& options) {
   if (options.max_age || options.max_size) store.remove_leftovers();
   const Held held = prune(store, options);
   if (options.json)
-    return Json({{"schema", "mrvlc-cache-1"},
-                 {"entries", held.entries},
-                 {"failures", held.failures},
-                 {"bytes", held.bytes},
-                 {"removed", held.removed},
-                 {"removed_bytes", held.removed_bytes}})
-               .dump(1) +
-           "\n";
+    return json_document(Json({{"schema", "mrvlc-cache-1"},
+                               {"entries", held.entries},
+                               {"failures", held.failures},
+                               {"bytes", held.bytes},
+                               {"removed", held.removed},
+                               {"removed_bytes", held.removed_bytes}}));
   std::string text = fmt::format("{} entries, {} of them failures, {:.1f} MiB\n", held.entries, held.failures,
                                  static_cast<double>(held.bytes) / (1 << 20));
   if (held.removed > 0)

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/tools.h"
 #include "mrvlc/support/file_names.h"
 
 namespace mrvlc::driver {
@@ -23,6 +24,11 @@ Status add_folder(const fs::path& folder, std::vector<fs::path>& models) {
   std::ranges::sort(found);
   models.insert(models.end(), found.begin(), found.end());
   return {};
+}
+
+// What must differ for two to be different files wherever DIR lies.
+std::string as_file(std::string_view name) {
+  return without_case(file_name(name));
 }
 
 // The last `parts` parts of the path, without its extension.
@@ -56,27 +62,35 @@ Result<std::vector<fs::path>> batch_models(const std::vector<fs::path>& named) {
   return models;
 }
 
-std::vector<std::string> batch_names(const std::vector<fs::path>& models) {
+Result<std::vector<std::string>> batch_names(const std::vector<fs::path>& models) {
   constexpr size_t kMostParts = 64;
   std::vector<size_t> parts(models.size(), 1);
   std::vector<std::string> names(models.size());
   for (size_t round = 1; round <= kMostParts; ++round) {
     std::map<std::string, size_t> count;
-    for (size_t i = 0; i < models.size(); ++i) ++count[file_name(names[i] = tail(models[i], parts[i]))];
+    for (size_t i = 0; i < models.size(); ++i) ++count[as_file(names[i] = tail(models[i], parts[i]))];
     bool again = false;
     for (size_t i = 0; i < models.size(); ++i) {
-      if (count[file_name(names[i])] < 2) continue;
+      if (count[as_file(names[i])] < 2) continue;
       parts[i] = round + 1;
       again = true;
     }
     if (!again) break;
   }
   // Paths that are left alike differ in what does not show: `./a` and `../a`.
+  std::map<std::string, size_t> left;
+  for (const std::string& name : names) ++left[as_file(name)];
   for (size_t i = 0; i < models.size(); ++i)
-    if (std::ranges::count(names, names[i]) > 1) names[i] += "_" + std::to_string(i);
+    if (left[as_file(names[i])] > 1) names[i] += "_" + std::to_string(i);
   for (std::string& name : names)
     if (name.starts_with('.')) name.insert(0, "_");  // hidden ones are ours
-  return file_names(names);
+  names = file_names(names);
+  for (size_t i = 0; i < models.size(); ++i) {
+    for (const std::string_view ours : {"batch.json", "batch.html"})
+      if (same_file(names[i], ours))
+        return make_diag<DiagCode::MRV1075>(printable(models[i].string(), 4096), names[i], ours);
+  }
+  return names;
 }
 
 }  // namespace mrvlc::driver

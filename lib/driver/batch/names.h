@@ -13,7 +13,7 @@ namespace mrvlc::driver {
 Result<std::vector<std::filesystem::path>> batch_models(const std::vector<std::filesystem::path>& named);
 
 // A name for each: the file's stem; where several have it, with the folders in front that tell them apart.
-// Good for file names, and distinct.
-std::vector<std::string> batch_names(const std::vector<std::filesystem::path>& models);
+// Good for file names, and distinct where upper and lower case are the same. MRV1075.
+Result<std::vector<std::string>> batch_names(const std::vector<std::filesystem::path>& models);
 
 }  // namespace mrvlc::driver

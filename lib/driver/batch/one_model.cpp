@@ -21,6 +21,7 @@
 #include "mrvlc/support/diag/tools.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/hash.h"
+#include "mrvlc/support/json_document.h"
 #include "run/process.h"
 
 namespace mrvlc::driver {
@@ -159,7 +160,7 @@ class Work {
   }
 
   void finish() {
-    const Status written = write_shared(one_.record(), to_json(record_).dump(1) + "\n");
+    const Status written = write_shared(one_.record(), json_document(to_json(record_)));
     std::error_code ec;
     if (fs::file_size(one_.log(), ec) == 0) fs::remove(one_.log(), ec);
     ::_exit(written.ok() ? 0 : static_cast<int>(ExitClass::Io));

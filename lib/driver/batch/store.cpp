@@ -13,6 +13,7 @@
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/hash.h"
+#include "mrvlc/support/json_document.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
@@ -59,6 +60,18 @@ bool holds_other_things(const fs::path& folder) {
   return false;
 }
 
+// While it lives: whom files that this process makes are open to.
+class UmaskGuard {
+ public:
+  explicit UmaskGuard(mode_t mask) : before_(::umask(mask)) {}
+  ~UmaskGuard() { ::umask(before_); }
+  UmaskGuard(const UmaskGuard&) = delete;
+  UmaskGuard& operator=(const UmaskGuard&) = delete;
+
+ private:
+  mode_t before_;
+};
+
 void touch(const fs::path& file) {
   ::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
 }
@@ -88,14 +101,20 @@ Result<Store> Store::open_existing(const fs::path& folder) {
   const auto tag = read_file(folder / kTag, 4096);
   if (!tag.ok() || !tag->starts_with(kTagText.substr(0, kTagText.find('\n'))))
     return make_diag<DiagCode::MRV0003>(folder.string(), "it is no cache of 'mrvlc batch' (no CACHEDIR.TAG)");
-  return Store(folder);
+  MRVLC_ASSIGN(Trust trust, Trust::in(folder));
+  std::error_code ec;
+  return Store(fs::canonical(folder, ec), std::move(trust));
 }
 
 Result<Store> Store::open(const fs::path& folder) {
   std::error_code ec;
   if (fs::exists(folder / kTag, ec)) return open_existing(folder);
-  fs::create_directories(folder, ec);
+  const bool made = fs::create_directories(folder, ec);
   if (ec) return make_diag<DiagCode::MRV0002>(folder.string(), ec.message());
+  constexpr auto kOthersWrite = fs::perms::group_write | fs::perms::others_write;
+  if (made) fs::permissions(folder, kOthersWrite, fs::perm_options::remove, ec);
+  MRVLC_ASSIGN(Trust trust, Trust::in(folder));
+  const UmaskGuard mask(trust.umask());
   if (holds_other_things(folder)) {
     // Or somebody else has made it since.
     if (fs::exists(folder / kTag, ec)) return open_existing(folder);
@@ -105,7 +124,7 @@ Result<Store> Store::open(const fs::path& folder) {
   fs::create_directories(folder / "tmp", ec);
   if (ec) return make_diag<DiagCode::MRV0002>(folder.string(), ec.message());
   MRVLC_TRY(write_shared(folder / kTag, kTagText));
-  return Store(folder);
+  return Store(fs::canonical(folder, ec), std::move(trust));
 }
 
 // On other machines the same process number may be at work.
@@ -116,6 +135,7 @@ fs::path Store::temporary() const {
 
 std::optional<BatchRecord> Store::read_entry(const fs::path& entry, const BatchFile& model,
                                              const fs::path& external, const fs::path& out) {
+  if (!trust_.holds_for(entry)) return std::nullopt;
   auto text = read_file(entry / "entry.json");
   auto record = text.ok() ? parse_record(*text) : std::nullopt;
   if (!record) return std::nullopt;
@@ -149,6 +169,7 @@ std::optional<BatchRecord> Store::find(const std::string& key, const BatchFile& 
 
 Status Store::keep(const std::string& key, const BatchRecord& record, const fs::path& out) {
   const fs::path place = folder_ / key.substr(0, 2) / key / variant_of(record), made = temporary();
+  const UmaskGuard mask(trust_.umask());
   std::error_code ec;
   fs::create_directories(made, ec);
   const auto failed = [&](std::string_view why) {
@@ -158,7 +179,7 @@ Status Store::keep(const std::string& key, const BatchRecord& record, const fs::
   if (ec) return failed(ec.message());
   if (!record.manifest.empty()) fs::copy(out, made / "out", fs::copy_options::recursive, ec);
   if (ec) return failed(ec.message());
-  Status written = write_shared(made / "entry.json", to_json(record).dump(1) + "\n");
+  Status written = write_shared(made / "entry.json", json_document(to_json(record)));
   if (!written.ok()) return failed(written.error().message);
   // Who prunes may remove the folder of a key that has become empty, at any moment.
   for (int tries = 0;; ++tries) {

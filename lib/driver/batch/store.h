@@ -3,12 +3,14 @@
 // not have its hash.
 #pragma once
 #include "batch/record.h"
+#include "batch/trust.h"
 
 namespace mrvlc::driver {
 
 class Store {
  public:
-  // Makes the folder when there is none. MRV0002; MRV0003: a folder with other things in it.
+  // Makes the folder when there is none. MRV0002; MRV0003: a folder with other things in it; MRV1073: one
+  // that anybody may write into.
   static Result<Store> open(const std::filesystem::path& folder);
   static Result<Store> open_existing(const std::filesystem::path& folder);
 
@@ -18,6 +20,8 @@ class Store {
                                   const std::filesystem::path& external, const std::filesystem::path& out);
   // Keeps the result; one that somebody else kept meanwhile stays. Errors: the cache is as it was.
   Status keep(const std::string& key, const BatchRecord& record, const std::filesystem::path& out);
+
+  const std::optional<Diag>& warning() const { return trust_.warning(); }
 
   struct Entry {
     std::filesystem::path path;
@@ -31,13 +35,14 @@ class Store {
   void remove_leftovers();
 
  private:
-  explicit Store(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  Store(std::filesystem::path folder, Trust trust) : folder_(std::move(folder)), trust_(std::move(trust)) {}
   std::filesystem::path temporary() const;
   std::optional<BatchRecord> read_entry(const std::filesystem::path& entry, const BatchFile& model,
                                         const std::filesystem::path& external,
                                         const std::filesystem::path& out);
 
   std::filesystem::path folder_;
+  Trust trust_;
 };
 
 }  // namespace mrvlc::driver

@@ -10,6 +10,7 @@
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/tools.h"
 #include "mrvlc/support/file_names.h"
+#include "mrvlc/support/json_document.h"
 #include "mrvlc/support/nearest.h"
 
 namespace mrvlc::driver {
@@ -145,9 +146,8 @@ class Comparer {
                          {"elements", l.difference.elements},
                          {"same", l.difference.same()},
                          {"difference", l.difference.text}});
-    return Json({{"schema", "mrvlc-compare-1"}, {"results", results_}, {"tensors", std::move(tensors)}})
-               .dump(1) +
-           "\n";
+    return json_document(
+        Json({{"schema", "mrvlc-compare-1"}, {"results", results_}, {"tensors", std::move(tensors)}}));
   }
 
   const CompareOptions& o_;

@@ -6,6 +6,7 @@
 #include "diff/side.h"
 #include "diff/text.h"
 #include "diff/totals.h"
+#include "mrvlc/support/json_document.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -202,7 +203,7 @@ Result<std::string> diff(const DiffOptions& options, Diagnostics& diagnostics) {
       for (Diag& d : regressions(a.report, b.report, *options.tolerance, options.a.string()))
         diagnostics.add(std::move(d));
     if (options.html) return diff_html(out, shown(options.a), shown(options.b));
-    return options.json ? out.dump(1) + "\n" : diff_text(out);
+    return options.json ? json_document(out) : diff_text(out);
   });
 }
 

@@ -22,6 +22,24 @@ Status compare(const OutputFolder& folder, const std::string& file, std::string_
   return make_diag<DiagCode::MRV0712>((folder.path / file).string());
 }
 
+// Texts of one line each, whoever wrote the folder: they become lines on a terminal, and parts of messages.
+// Those of metadata may have more.
+void make_printable(Json& document) {
+  std::vector<Json*> open = {&document};
+  while (!open.empty()) {
+    Json& at = *open.back();
+    open.pop_back();
+    if (at.is_string())
+      at = printable(at.get_ref<const std::string&>(), SIZE_MAX);
+    else if (at.is_object())
+      for (auto& [key, value] : at.items()) {
+        if (key != "metadata") open.push_back(&value);
+      }
+    else if (at.is_array())
+      for (Json& value : at) open.push_back(&value);
+  }
+}
+
 }  // namespace
 
 Result<std::string> OutputFolder::bytes(const std::string& file) const {
@@ -42,6 +60,7 @@ Result<Json> OutputFolder::json(const std::string& file) const {
   MRVLC_ASSIGN(std::string text, bytes(file));
   Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) return make_diag<DiagCode::MRV0003>((path / file).string(), "not valid JSON");
+  make_printable(json);
   return json;
 }
 

@@ -9,6 +9,7 @@
 #include "mrvlc/passes/fences.h"
 #include "mrvlc/support/diag/target.h"
 #include "mrvlc/support/file.h"
+#include "mrvlc/support/file_names.h"
 #include "mrvlc/support/hash.h"
 #include "mrvlc/target/library.h"
 
@@ -39,20 +40,35 @@ class PackageReader {
 
   // A file of the package that goes to OUT.
   Status copy(const std::string& file, std::string_view model) {
-    const bool ours =
-        file == std::string(model) + ".c" || file == std::string(model) + ".h" || file == "main.c";
-    if (ours) return make_diag<DiagCode::MRV0353>(printable(package_), printable(file), "the compile writes");
+    for (const std::string& ours :
+         {std::string(model) + ".c", std::string(model) + ".h", std::string("main.c")})
+      if (same_file(file, ours)) return taken(file, fmt::format("the compile writes, '{}'", ours));
     MRVLC_ASSIGN(std::string text, bytes(file, kMaxSource));
-    const auto there = std::ranges::find(out_.files, file, [](const auto& f) { return f.first; });
+    const auto there =
+        std::ranges::find_if(out_.files, [&](const auto& f) { return same_file(f.first, file); });
     if (there == out_.files.end()) {
       out_.files.emplace_back(file, std::move(text));
-    } else if (there->second != text) {
-      return make_diag<DiagCode::MRV0353>(printable(package_), printable(file), "another target has");
+    } else if (there->first != file || there->second != text) {
+      return taken(file, fmt::format("{} has, '{}'", owner_of(there->first), printable(there->first)));
     }
     return {};
   }
 
  private:
+  Diag taken(const std::string& file, const std::string& by) const {
+    return make_diag<DiagCode::MRV0353>(printable(package_), printable(file), by);
+  }
+
+  // Of a file that was read before.
+  std::string owner_of(const std::string& file) const {
+    for (const ReadFile& r : out_.read) {
+      const std::filesystem::path name = r.name;
+      if (name.filename() == std::filesystem::path(file).filename())
+        return fmt::format("target '{}'", printable(name.begin()->string()));
+    }
+    return "another target";
+  }
+
   std::filesystem::path folder_;
   std::string package_;
   Libraries& out_;

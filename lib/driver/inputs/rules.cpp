@@ -113,7 +113,7 @@ Result<std::string> rules_list(const CompileOptions& options) {
   std::string out = fmt::format("{:<18} {:<16} {:>8}  {}\n", "rule", "layer", "priority", "why");
   if (options.targets.front() == "host") return out;  // no rule has a say there
   for (const rules::Rule& r : sound->set.rules()) {
-    out += fmt::format("{:<18} {:<16} {:>8}  {}\n", r.name, r.layer, r.priority, r.why);
+    out += fmt::format("{:<18} {:<16} {:>8}  {}\n", r.name, r.layer, r.priority, printable(r.why, 1000));
   }
   return out;
 }

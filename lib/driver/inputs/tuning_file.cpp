@@ -6,6 +6,7 @@
 
 #include "inputs/json.h"
 #include "mrvlc/support/diag/chost.h"
+#include "mrvlc/support/json_document.h"
 #include "mrvlc/support/strict_json.h"
 
 namespace mrvlc::driver {
@@ -156,7 +157,7 @@ std::string tuning_text(const TuningFile& file) {
                      {"rounds", file.rounds},
                      {"network", std::move(network)},
                      {"layers", std::move(layers)}};
-  return root.dump(1) + "\n";
+  return json_document(root);
 }
 
 chost::Tuning tuning_of(const TuningFile& file) {

@@ -5,6 +5,7 @@
 #include "mrvlc/driver/options.h"
 #include "mrvlc/support/c_words.h"
 #include "mrvlc/support/characters.h"
+#include "mrvlc/support/file_names.h"
 #include "mrvlc/support/hash.h"
 
 namespace mrvlc::driver {
@@ -21,7 +22,8 @@ constexpr auto kFilesAndPrefixes = std::to_array<std::string_view>(
      "uchar",  "wchar",     "wctype",      "mrvl",    "mrvl_simulator"});
 
 bool is_reserved(std::string_view text) {
-  return is_keyword(text) || std::ranges::find(kFilesAndPrefixes, text) != kFilesAndPrefixes.end();
+  return is_keyword(text) || same_file(text, "main") ||
+         std::ranges::find(kFilesAndPrefixes, text) != kFilesAndPrefixes.end();
 }
 
 }  // namespace

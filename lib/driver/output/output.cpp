@@ -11,7 +11,9 @@
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/file_names.h"
+#include "mrvlc/support/json_document.h"
 #include "mrvlc/support/parallel.h"
+#include "mrvlc/support/printable.h"
 #include "output/gates.h"
 #include "output/memory_json.h"
 #include "output/options_json.h"
@@ -47,7 +49,7 @@ Status write_extras(OutputDir& dir, const CompiledModel& m, const CompileOptions
     std::vector<backend::CodeRange> ranges = code.instructions;
     for (backend::CodeRange& r : ranges) r.expr = ir::NodeId(graph->expr_id(r.expr));
     MRVLC_ASSIGN(const std::string text, m.backend_of(code).disassembly(code.bytes, ranges));
-    MRVLC_TRY(dir.write(fmt::format("{}.region{}.txt", m.name, region->id), text));
+    MRVLC_TRY(dir.write(fmt::format("{}.region{}.txt", m.name, region->id), printable_lines(text)));
   }
   return {};
 }
@@ -60,12 +62,12 @@ Status write_reports(OutputDir& dir, const CompiledModel& m, const CompileOption
   add_partition(report, m, options);
   add_gates(report, m, options.gates);
   MRVLC_TRY(write_json(dir, "placement.json", [&](JsonWriter& out) { write_placement(out, m, nodes); }));
-  MRVLC_TRY(dir.write("report.json", report.dump(1) + "\n"));
+  MRVLC_TRY(dir.write("report.json", json_document(report)));
   MRVLC_TRY(write_json(dir, kMemoryFile, [&](JsonWriter& out) { write_memory(out, m); }));
   auto graph = graph_of(m, report, regions);
   if (graph)
     MRVLC_TRY(write_json(dir, kGraphFile, [&](JsonWriter& out) { report::write_graph(out, *graph); }));
-  MRVLC_TRY(dir.write("report.txt", report_text(report, nodes, regions)));
+  MRVLC_TRY(dir.write("report.txt", printable_lines(report_text(report, nodes, regions))));
   report::Page page = report_page(m, report, nodes, std::move(regions));
   page.graph = std::move(graph);
   return dir.write(kReportPage, report::html(page));
@@ -160,7 +162,8 @@ Status write_output(const CompiledModel& m, const CompileOptions& options,
     MRVLC_TRY(dir.write(fmt::format("{}.region{}.mrvl", m.name, id), m.regions[i].bytes));
   }
   for (const Accelerator& a : m.accelerators) {
-    if (!a.text.empty()) MRVLC_TRY(dir.write(target_file(a.name, m.accelerators.size()), a.text));
+    if (!a.text.empty())
+      MRVLC_TRY(dir.write(target_file(a.name, m.accelerators.size()), escaped_json(a.text)));
     for (const auto& [file, bytes] : a.files) MRVLC_TRY(dir.write(file, bytes));
   }
   for (const auto& [file, bytes] : m.host.files) MRVLC_TRY(dir.write(file, bytes));
@@ -168,7 +171,7 @@ Status write_output(const CompiledModel& m, const CompileOptions& options,
   MRVLC_TRY(write_extras(dir, m, options));
   MRVLC_TRY(write_quantized(dir, m, options));
   MRVLC_TRY(write_sbom(dir, m, options));
-  MRVLC_TRY(dir.write("manifest.json", manifest_json(m, options, dir).dump(1) + "\n"));
+  MRVLC_TRY(dir.write("manifest.json", json_document(manifest_json(m, options, dir))));
   if (!options.force) MRVLC_TRY(keep_other_files(options.out, own_files(options.out), dir));
   MRVLC_TRY(before_commit(dir));
   if (interrupted() != 0) return make_diag<DiagCode::MRV0002>(options.out.string(), "interrupted");

@@ -144,6 +144,9 @@ bool PlacedNodes::on_cpu(size_t i) const {
 void write_placement(JsonWriter& out, const CompiledModel& m, const PlacedNodes& nodes) {
   out.object();
   out.member("schema", "mrvlc-placement-1");
+  out.key("model").object();
+  out.member("sha256", m.model.sha256);
+  out.end();
   out.member("target", m.has_accelerator ? m.machine().name : "host");
   write_constraints(out, m.constrained.asked);
   out.key("nodes").array();

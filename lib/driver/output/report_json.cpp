@@ -247,7 +247,7 @@ std::string report_text(const Json& r, const PlacedNodes& nodes, const std::vect
       "model {}  target {}  tiles {}  precision {}\n"
       "{} ONNX nodes: {} on the accelerator, {} on the CPU, {} folded; {:.2f} % of the MACs on the "
       "accelerator ({} of {})\n",
-      r["model"]["name"].get<std::string>(), r["target"]["name"].get<std::string>(),
+      r["model"]["name"].get<std::string>(), printable(r["target"]["name"].get<std::string>()),
       r["target"]["tiles"].get<int>(), r["target"]["precision"].get<std::string>(),
       p["onnx_nodes"].get<int64_t>(), p["accelerator"].get<int64_t>(), p["cpu"].get<int64_t>(),
       p["folded"].get<int64_t>(), 100 * p["mac_share_accelerator"].get<double>(),

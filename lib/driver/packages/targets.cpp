@@ -5,6 +5,7 @@
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/target.h"
 #include "mrvlc/support/file.h"
+#include "mrvlc/support/json_document.h"
 #include "mrvlc/target/find.h"
 #include "mrvlc/target/library.h"
 #include "mrvlc/target/plugin.h"
@@ -45,15 +46,17 @@ Result<std::string> show_library(const std::string& name, const target::TargetTe
   MRVLC_ASSIGN(const target::LibraryPackage package, target::parse_library(text.json, name));
   Diagnostics warnings;
   MRVLC_ASSIGN(const Libraries library, read_library(name, text, warnings));
-  std::string out = fmt::format("{}: {}\n  from {}\n", name, package.description,
+  std::string out = fmt::format("{}: {}\n  from {}\n", printable(name), printable(package.description),
                                 printable(text.files.front().path.string(), 4096));
-  for (const std::string& include : library.linked.includes) out += fmt::format("  #include {}\n", include);
-  for (const std::string& source : library.linked.sources) out += fmt::format("  compiled with {}\n", source);
+  for (const std::string& include : library.linked.includes)
+    out += fmt::format("  #include {}\n", printable(include));
+  for (const std::string& source : library.linked.sources)
+    out += fmt::format("  compiled with {}\n", printable(source));
   for (const std::string& linked : library.linked.libraries)
-    out += fmt::format("  linked with -l{}\n", linked);
+    out += fmt::format("  linked with -l{}\n", printable(linked));
   for (const rules::Rule& r : library.rules.front().rules->set.rules()) {
     const std::string call = r.call ? r.call->function : "the CPU";
-    out += fmt::format("  {:<18} {:>8}  {:<28} {}\n", r.name, r.priority, call, r.why);
+    out += fmt::format("  {:<18} {:>8}  {:<28} {}\n", r.name, r.priority, call, printable(r.why, 1000));
   }
   return out;
 }
@@ -61,14 +64,14 @@ Result<std::string> show_library(const std::string& name, const target::TargetTe
 std::string rule_lines(const rules::RuleSet& set) {
   std::string out;
   for (const rules::Rule& r : set.rules())
-    out += fmt::format("  {:<18} {:>8}  {:<28} {}\n", r.name, r.priority, r.layer, r.why);
+    out += fmt::format("  {:<18} {:>8}  {:<28} {}\n", r.name, r.priority, r.layer, printable(r.why, 1000));
   return out;
 }
 
 Result<std::string> show_plugin(const std::string& name, const target::TargetText& text) {
   MRVLC_ASSIGN(const backends::Opened backend, backends::open(name, text, {}));
   const target::Machine& m = backend->machine();
-  std::string out = fmt::format("{}: {}\n  from {}\n", name, printable(m.description, 200),
+  std::string out = fmt::format("{}: {}\n  from {}\n", printable(name), printable(m.description, 200),
                                 printable(text.files.front().path.string(), 4096));
   out += fmt::format("  at most {} layers and {} ports a region, {} images; {} GHz, launch {} us\n",
                      m.max_layers, m.max_ports, m.max_batch, m.clock_ghz, m.launch_us);
@@ -92,7 +95,8 @@ Result<std::string> check_plugin(const fs::path& dir, const target::TargetText& 
   MRVLC_TRY(named_like_folder(package.machine.name, dir));
   MRVLC_ASSIGN(const backends::Opened backend, backends::open(package.machine.name, text, {}));
   for (const Diag& d : backend->rules()->diagnostics.list()) warnings.add(d);
-  return fmt::format("{}: no errors, {} rules\n", package.machine.name, backend->rules()->set.rules().size());
+  return fmt::format("{}: no errors, {} rules\n", printable(package.machine.name),
+                     backend->rules()->set.rules().size());
 }
 
 // The rules are read, and the package's C is compiled with its headers: what a user would meet later.
@@ -103,7 +107,7 @@ Result<std::string> check_library(const fs::path& dir, const target::TargetText&
   MRVLC_TRY(named_like_folder(package.name, dir));
   MRVLC_ASSIGN(const Libraries library, read_library(package.name, text, warnings));
   MRVLC_TRY(compile_package(dir, library));
-  return fmt::format("{}: no errors, {} rules\n", package.name,
+  return fmt::format("{}: no errors, {} rules\n", printable(package.name),
                      library.rules.front().rules->set.rules().size());
 }
 
@@ -113,7 +117,7 @@ Result<std::string> check_files(const fs::path& dir, const target::TargetText& t
   if (target::is_plugin(text.json)) return check_plugin(dir, text, warnings);
   MRVLC_ASSIGN(target::Machine m, target::parse_machine(text.json, (dir / "target.json").string()));
   MRVLC_TRY(named_like_folder(m.name, dir));
-  return fmt::format("{}: no errors\n", m.name);
+  return fmt::format("{}: no errors\n", printable(m.name));
 }
 
 }  // namespace
@@ -131,7 +135,7 @@ std::string targets_list(const std::vector<fs::path>& search, bool json) {
         {{"name", printable(package.name)}, {"description", printable(description)}, {"from", from}});
     if (!described.ok()) list.back()["faulty"] = true;
   }
-  return json ? list.dump(1) + "\n" : out;
+  return json ? json_document(list) : out;
 }
 
 namespace {
@@ -160,14 +164,14 @@ Result<Json> package_json(const std::string& name, const std::vector<fs::path>& 
 
 Result<std::string> show_json(const std::string& name, const std::vector<fs::path>& search) {
   if (name == "host")
-    return Json({{"name", "host"}, {"description", "the CPU alone: C99, no accelerator"}}).dump(1) + "\n";
+    return json_document(Json({{"name", "host"}, {"description", "the CPU alone: C99, no accelerator"}}));
   MRVLC_ASSIGN(const target::TargetText text, target::find_target(name, search));
   if (target::is_library(text.json) || target::is_plugin(text.json)) {
     MRVLC_ASSIGN(const Json package, package_json(name, search, text));
-    return package.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_document(package);
   }
   MRVLC_ASSIGN(const target::Machine m, target::read_machine(name, text));
-  return machine_json(m, text).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_document(machine_json(m, text));
 }
 
 }  // namespace
@@ -179,10 +183,10 @@ Result<std::string> targets_show(const std::string& name, const std::vector<fs::
   if (target::is_library(text.json)) return show_library(name, text);
   if (target::is_plugin(text.json)) return show_plugin(name, text);
   MRVLC_ASSIGN(target::Machine m, target::read_machine(name, text));
-  std::string out = fmt::format("{}: {}\n", m.name, m.description);
+  std::string out = fmt::format("{}: {}\n", printable(m.name), printable(m.description));
   for (const auto& file : text.files) out += fmt::format("  from {}\n", printable(file.path.string(), 4096));
   for (const auto& p : m.provenance)
-    out += fmt::format("  {:<28} {:>10}  {:<8} {}{}\n", p.field, p.value, p.source, p.note,
+    out += fmt::format("  {:<28} {:>10}  {:<8} {}{}\n", p.field, p.value, p.source, printable(p.note, 1000),
                        p.pessimistic.empty() ? "" : "; pessimistic: " + p.pessimistic);
   return out;
 }

@@ -1,6 +1,6 @@
 // All constraints of a compile, those that only a trial placement can tell among them.
 #pragma once
-#include "placement/constraints.h"
+#include "constraints.h"
 
 namespace mrvlc::driver {
 
@@ -11,10 +11,13 @@ struct Constrained {
   std::vector<Constraint> asked;     // as the user says them, for placement.json
   std::vector<Constraint> resolved;  // with ids in the place of rules
   std::optional<Placed> unbordered;  // what comes about without borders, where there are some
+  PlacementFile file;                // of --placement
+  bool edited = false;               // it says another placement than comes about without it
 };
 
 // Those of the options and of --placement, or those that are asked for in their place. Trials are placed with
-// the choice that is asked for.
-Result<Constrained> constrain(const ImportedModel& imported, const PlacementAsked& asked);
+// the choice that is asked for. MRV1070 when the file was written for another model.
+Result<Constrained> constrain(const ImportedModel& imported, const PlacementAsked& asked,
+                              Diagnostics& diagnostics);
 
 }  // namespace mrvlc::driver

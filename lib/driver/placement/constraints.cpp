@@ -97,6 +97,9 @@ Placed::Placed(const ir::Graph& graph, const partition::Partition& partition, st
       s.region = d->region;
       s.target = names.at(regions_placed[d->region].region->accelerator);
     }
+    if (d != nullptr) s.rule = d->rule.str();
+    if (d != nullptr && d->call != partition::NodeDecision::kNoCall)
+      s.call = partition.calls[d->call].function;
     if (d != nullptr && !d->accelerator) s.target = d->on_target() ? partition.calls[d->call].target : "host";
   }
   for (const partition::NodeDecision& d : partition.decisions) {

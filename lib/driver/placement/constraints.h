@@ -22,8 +22,11 @@ struct PlacementFile {
   struct Node {
     std::string id, where, target;
     std::optional<uint32_t> region;
+    std::optional<std::string> name, op_type, rule, call;
   };
-  std::string target;  // the accelerator, or "host"
+  std::string target;        // the accelerator, or "host"
+  std::string model_sha256;  // or empty
+  nlohmann::json reported;   // members that no compile reads: `precisions`, `ranges`
   std::vector<Constraint> constraints;
   std::vector<Node> nodes;
 };
@@ -38,6 +41,7 @@ struct Placed {
     std::string target;     // a library, "host", or empty: the accelerator, or nothing is left to run
     std::optional<uint32_t> region;
     std::string name, op_type;
+    std::string rule, call;  // what the placement says of it
   };
   std::vector<Source> sources;
   std::vector<std::pair<std::string, std::string>>
@@ -50,6 +54,11 @@ struct Placed {
 
 // `rule:NAME` as the ids of the nodes that the rule took.
 void resolve_rules(std::vector<Constraint>& constraints, const Placed& placed);
+// The file with the ids that its nodes have in this model: those of its own where name and operator are the
+// same, else those of the only node of that name and operator. MRV0413: there is none; MRV1071 is said of
+// such nodes, MRV1072 of members that were changed and are not read.
+Result<PlacementFile> matched(PlacementFile file, const Placed& placed, const std::string& shown,
+                              Diagnostics& diagnostics);
 // What the user changed in a placement.json: the differences to what comes about without. MRV0413.
 Result<std::vector<Constraint>> changes(const PlacementFile& file, const Placed& placed,
                                         const std::string& shown);

@@ -23,12 +23,15 @@ class Reader {
     const Json json = parse_strict<Json>(text, twice);
     if (json.is_discarded()) return fault("it is no JSON");
     if (!twice.empty()) return fault(fmt::format("'{}' is given twice in one object", printable(twice)));
-    MRVLC_TRY(
-        members(json, "the file", {"schema", "target", "constraints", "nodes", "precisions", "ranges"}));
+    MRVLC_TRY(members(json, "the file",
+                      {"schema", "model", "target", "constraints", "nodes", "precisions", "ranges"}));
     if (json.contains("schema") && json["schema"] != "mrvlc-placement-1")
       return fault("'schema' is not \"mrvlc-placement-1\"");
     PlacementFile out;
-    if (json.contains("target") && json["target"].is_string()) out.target = json["target"].get<std::string>();
+    MRVLC_TRY(read_text(json, "the file", "target", out.target));
+    MRVLC_TRY(model(json, out));
+    for (const char* key : {"precisions", "ranges"})
+      if (json.contains(key)) out.reported[key] = json[key];
     MRVLC_TRY(each(json, "constraints", [&](const Json& j, size_t i) { return constraint(j, i, out); }));
     MRVLC_TRY(each(json, "nodes", [&](const Json& j, size_t i) { return node(j, i, out); }));
     return out;
@@ -56,6 +59,23 @@ class Reader {
     if (!json[key].is_array()) return wrong("the file", key, "a list");
     for (size_t i = 0; i < json[key].size(); ++i) MRVLC_TRY(read_one(json[key][i], i));
     return {};
+  }
+
+  Status read_text(const Json& json, const std::string& where, const char* key, std::string& out) const {
+    if (!json.contains(key)) return {};
+    if (!json[key].is_string()) return wrong(where, key, "a text");
+    out = json[key].get<std::string>();
+    return {};
+  }
+  Status read_text(const Json& json, const std::string& where, const char* key,
+                   std::optional<std::string>& out) const {
+    return json.contains(key) ? read_text(json, where, key, out.emplace()) : Status();
+  }
+
+  Status model(const Json& json, PlacementFile& out) const {
+    if (!json.contains("model")) return {};
+    MRVLC_TRY(members(json["model"], "'model'", {"sha256"}));
+    return read_text(json["model"], "'model'", "sha256", out.model_sha256);
   }
 
   Status texts(const Json& json, const std::string& where, const char* key,
@@ -132,15 +152,13 @@ class Reader {
                       {"id", "name", "op_type", "where", "target", "call", "outputs", "macs", "expr_id",
                        "region", "rule", "reason", "code", "tried"}));
     PlacementFile::Node& n = out.nodes.emplace_back();
-    auto text = [&](const char* key, std::string& value) -> Status {
-      if (!json.contains(key)) return {};
-      if (!json[key].is_string()) return wrong(where, key, "a text");
-      value = json[key].get<std::string>();
-      return {};
-    };
-    MRVLC_TRY(text("id", n.id));
-    MRVLC_TRY(text("where", n.where));
-    MRVLC_TRY(text("target", n.target));
+    MRVLC_TRY(read_text(json, where, "id", n.id));
+    MRVLC_TRY(read_text(json, where, "where", n.where));
+    MRVLC_TRY(read_text(json, where, "target", n.target));
+    MRVLC_TRY(read_text(json, where, "name", n.name));
+    MRVLC_TRY(read_text(json, where, "op_type", n.op_type));
+    MRVLC_TRY(read_text(json, where, "rule", n.rule));
+    MRVLC_TRY(read_text(json, where, "call", n.call));
     if (n.id.empty()) return fault(where + ": 'id' is missing");
     return number(json, where, "region", 0, n.region);
   }

@@ -9,6 +9,7 @@
 #include "mrvlc/report/measured_page.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
+#include "mrvlc/support/json_document.h"
 #include "output/code_index.h"
 #include "output/memory_json.h"
 #include "profile/measured.h"
@@ -45,7 +46,7 @@ class Profiler {
       MRVLC_ASSIGN(const Json placement, folder_.json("placement.json"));
       modules = module_uses({map_, placement, report}, regions_, measured, options_.depth);
     }
-    if (options_.json) return json(measured, modules).dump(1) + "\n";
+    if (options_.json) return json_document(json(measured, modules));
     if (modules) return modules_text(*modules);
     const std::string text =
         regions_.empty() ? "no region runs on the accelerator\n" : report::profile_text(regions_, SIZE_MAX);

@@ -9,13 +9,14 @@
 
 #include "mrvlc/backend/region_code.h"
 #include "mrvlc/support/file_writer.h"
+#include "mrvlc/support/json_document.h"
 #include "profile/counters.h"
 
 namespace mrvlc::driver {
 namespace {
 
 std::string json_quoted(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_line(nlohmann::json(text));
 }
 
 class Trace {

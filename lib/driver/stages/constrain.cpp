@@ -1,6 +1,7 @@
 // A trial ends when everything is placed: what rules take without the constraints that name them, what a
 // changed placement.json differs from, and what is on the accelerator without borders.
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/tools.h"
 #include "placement/constrained.h"
 #include "stages/stages.h"
 
@@ -51,7 +52,8 @@ bool resolved_by_trial(const CompileOptions& options) {
   return !options.placement.empty() || asks_for_rules(asked) || std::ranges::any_of(asked, draws_borders);
 }
 
-Result<Constrained> constrain(const ImportedModel& imported, const PlacementAsked& asked) {
+Result<Constrained> constrain(const ImportedModel& imported, const PlacementAsked& asked,
+                              Diagnostics& diagnostics) {
   Constrained out;
   if (asked.constraints) {
     out.resolved = *asked.constraints;
@@ -61,16 +63,21 @@ Result<Constrained> constrain(const ImportedModel& imported, const PlacementAske
   const PlacementTrials trials(imported, asked.choice);
   const std::string shown = options.placement.filename().string();
   out.asked = constraints_of(options);
-  PlacementFile read;
+  PlacementFile& read = out.file;
   if (!options.placement.empty()) {
     MRVLC_ASSIGN(read, read_placement(imported.inputs.placement, shown));
+    const std::string& model = imported.model.sha256;
+    if (!read.model_sha256.empty() && read.model_sha256 != model)
+      diagnostics.add(make_diag<DiagCode::MRV1070>(shown, printable(read.model_sha256, 64), model));
     out.asked.insert(out.asked.end(), read.constraints.begin(), read.constraints.end());
   }
   out.resolved = out.asked;
   MRVLC_TRY(name_rules(trials, out.resolved));
   if (!read.nodes.empty()) {
     MRVLC_ASSIGN(const Placed placed, trials.with(out.resolved));
+    MRVLC_ASSIGN(read, matched(std::move(read), placed, shown, diagnostics));
     MRVLC_ASSIGN(const std::vector<Constraint> changed, changes(read, placed, shown));
+    out.edited = !changed.empty();
     out.asked.insert(out.asked.end(), changed.begin(), changed.end());
     out.resolved.insert(out.resolved.end(), changed.begin(), changed.end());
   }

@@ -21,6 +21,7 @@ Status generate_host(CompiledModel& m, const std::optional<chost::Tuning>& tunin
   tell_half_weights(m, m.options, said.diagnostics);
   warn_unheeded_tuning(m.options, m.inputs.tuning, m.host, said.diagnostics);
   warn_unheeded_options(m.options, m, said.diagnostics);
+  warn_unread(m, said.diagnostics);
   return {};
 }
 

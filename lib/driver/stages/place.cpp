@@ -78,9 +78,7 @@ Status place(Session& session, PlacedModel& m, Said& said) {
   if (m.choice) apply_choice(*m.choice, m.model.graph, m.partition);
   if (const auto& before = m.constrained.unbordered)
     MRVLC_TRY(check_evictions(m.constrained.resolved, *before, m.model.graph, m.partition));
-  partition::Options o = partition_options(m);
-  o.cpu.clear();  // what the user asked for is in the pins
-  warn_placement(m, o, said.diagnostics);
+  warn_placement(m, partition_options(m), said.diagnostics);
   tell_placement(m, m.options.log);
   return {};
 }

@@ -5,6 +5,7 @@
 #include "mrvlc/ir/text.h"
 #include "mrvlc/passes/fences.h"
 #include "stages/integers_left.h"
+#include "stages/hashes.h"
 #include "stages/passes_of.h"
 #include "stages/stages.h"
 #include "stages/targets_of.h"
@@ -43,9 +44,10 @@ Status read_rules(SimplifiedModel& m) {
   return {};
 }
 
-// Before the passes: these respect them. `imported`: as it came, for trials; null where there is none.
-Status read_constraints(SimplifiedModel& m, const PlacementAsked& asked) {
-  MRVLC_ASSIGN(m.constrained, constrain(m, asked));
+// Before the passes: these respect them.
+Status read_constraints(SimplifiedModel& m, const PlacementAsked& asked, Said& said) {
+  if (!m.inputs.placement.empty() && !asked.constraints) MRVLC_TRY(take_hashes(m));
+  MRVLC_ASSIGN(m.constrained, constrain(m, asked, said.diagnostics));
   if (m.constrained.resolved.empty()) return {};
   MRVLC_ASSIGN(partition::Pins pins, partition::Pins::resolve(m.model.graph, m.constrained.resolved));
   m.pins = std::make_shared<partition::Pins>(std::move(pins));
@@ -58,7 +60,7 @@ Status simplify(Session& session, SimplifiedModel& m, const PlacementAsked& aske
     const KnownOf known = [&](const auto& g) { return knowledge(g, m.options, m.inputs.calibration); };
     MRVLC_ASSIGN(m.source_matches, match_beforehand(m.model.graph, m.turns, *m.backend, run, known));
   }
-  MRVLC_TRY(read_constraints(m, asked));
+  MRVLC_TRY(read_constraints(m, asked, said));
   m.stays = run.context.stays;
   if ((m.has_accelerator || !m.libraries.rules.empty()) && is_quantized(m.model.graph))
     m.unplaced = m.model.graph;

@@ -5,6 +5,7 @@
 
 #include "inputs/read_files.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/json_document.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -23,7 +24,7 @@ std::string timing_text(const PhaseTimer& timer, const std::vector<passes::PassT
   for (const Phase& p : timer.phases()) phases.push_back(entry(p));
   for (const auto& p : pass_times) passes.push_back({{"pass", p.name}, {"seconds", p.seconds}});
   const Json all = {{"phases", phases}, {"passes", passes}, {"total", entry(timer.total())}};
-  return all.dump(1) + "\n";
+  return json_document(all);
 }
 
 }  // namespace

@@ -161,7 +161,8 @@ bool dynamic_everywhere(const PlacedModel& m) {
 
 }  // namespace
 
-void warn_placement(const PlacedModel& m, const partition::Options& options, Diagnostics& diagnostics) {
+void warn_placement(const PlacedModel& m, partition::Options options, Diagnostics& diagnostics) {
+  options.cpu.clear();  // what the user asked for is in the pins
   const auto add = [&](std::vector<Diag> found) {
     for (Diag& d : found) diagnostics.add(std::move(d));
   };

@@ -10,8 +10,10 @@ void warn_unheeded_shapes(const CompileOptions& options, const ir::Graph& graph,
 // After placement: options of placement and precision that change nothing, quantised layers in fp16, an
 // accelerator that gets nothing, or less than half of the multiply-accumulates, although nobody asked for the
 // CPU.
-void warn_placement(const PlacedModel& m, const partition::Options& options, Diagnostics& diagnostics);
+void warn_placement(const PlacedModel& m, partition::Options options, Diagnostics& diagnostics);
 // When all code is there: options of the accelerator where none is used, and of texts where none are made.
 void warn_unheeded_options(const CompileOptions& options, const CompiledModel& m, Diagnostics& diagnostics);
+// MRV1072 for members of the file of --placement that were changed in vain.
+void warn_unread(const CompiledModel& m, Diagnostics& diagnostics);
 
 }  // namespace mrvlc::driver

@@ -7,6 +7,7 @@
 #include "mrvlc/driver/value_file.h"
 #include "mrvlc/ops/control_flow.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/json_document.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -225,7 +226,7 @@ bool is_utf8(const std::string& text) {
 }
 
 std::string text_json(const std::string& text) {
-  if (is_utf8(text)) return Json(text).dump();
+  if (is_utf8(text)) return json_line(Json(text));
   std::string hex;
   for (char c : text) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
   return fmt::format("{{\"hex\":\"{}\"}}", hex);

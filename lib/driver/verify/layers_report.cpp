@@ -9,6 +9,7 @@
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/report/layer_page.h"
 #include "mrvlc/support/diag.h"
+#include "mrvlc/support/json_document.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -102,7 +103,7 @@ std::string verify_json(const std::vector<Comparison>& comparisons, const LayerE
                                                  : "differs"}});
   Json all = {{"schema", "mrvlc-verify-1"}, {"outputs", std::move(outputs)}};
   if (layers != nullptr) all["layers"] = errors_json(*layers);
-  return all.dump(1) + "\n";
+  return json_document(all);
 }
 
 std::string layers_page(const LayerErrors& errors, const std::string& model) {

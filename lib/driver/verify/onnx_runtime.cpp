@@ -7,6 +7,7 @@
 
 #include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/file.h"
+#include "mrvlc/support/json_document.h"
 #include "mrvlc/tensor/npy.h"
 #include "run/process.h"
 
@@ -134,7 +135,7 @@ Result<std::vector<Tensor>> OnnxRuntime::run(const fs::path& model, const ir::Gr
     job["outputs"].push_back({{"name", graph.value(id).name}, {"file", file.string()}});
   }
   const fs::path order = folder_ / "ort.json";
-  MRVLC_TRY(write_file_atomic(order, job.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+  MRVLC_TRY(write_file_atomic(order, json_line(job)));
   std::vector<std::string> argv = command_;
   argv.push_back(order.string());
   MRVLC_ASSIGN(const ProcessResult ran, run_process(argv, {}, seconds_));

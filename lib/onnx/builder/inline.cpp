@@ -42,7 +42,7 @@ void Builder::inline_function(const Site& site, Function& function) {
   }
   Scope inner;
   if (!enter(site, inner)) return;
-  inner.id = graph_->sources()[site.source.index()].id + ":" + body.name().substr(0, 64);
+  inner.id = graph_->sources()[site.source.index()].id + ":" + printable(body.name(), 64);
   inner.opsets = &function.opsets;
   AttributeMap attributes;
   for (auto& attribute : *site.node.mutable_attribute()) {

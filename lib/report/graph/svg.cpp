@@ -114,9 +114,9 @@ class SvgWriter {
   static std::string tooltip(const GraphItem& item) {
     std::string out;
     for (const GraphNode& n : item.nodes)
-      out += fmt::format("{}{} {} ({}){}{}", out.empty() ? "" : "\n", n.id, html_text(n.name, kTipText),
-                         html_text(n.op_type, kTipText), n.location.empty() ? "" : ", from ",
-                         html_text(n.location, kTipText));
+      out += fmt::format("{}{} {} ({}){}{}", out.empty() ? "" : "\n", html_text(n.id, kTipText),
+                         html_text(n.name, kTipText), html_text(n.op_type, kTipText),
+                         n.location.empty() ? "" : ", from ", html_text(n.location, kTipText));
     if (item.nodes.empty()) out = html_text(item.name, kTipText);
     if (!item.type.empty()) out += "\n" + html_text(item.type, kTipText);
     if (!item.reason.empty()) out += "\n" + html_text(item.reason, 2 * kTipText);

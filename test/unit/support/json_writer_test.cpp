@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "mrvlc/support/diag.h"
+#include "mrvlc/support/json_document.h"
 #include "mrvlc/support/shared_text.h"
 
 using namespace mrvlc;
@@ -62,7 +63,23 @@ TEST_CASE("JSON text escapes what must be, and nothing else") {
   for (int c = 1; c < 0x80; ++c) all += static_cast<char>(c);
   all += std::string_view("\0 \xc3\xa9 \xe2\x80\xa8", 8);
   const Json json = {{"quotes \" and \\", all}, {"\n", "\"\""}};
-  CHECK(text_of(json) == json.dump(1) + "\n");
+  CHECK(text_of(json) == json_document(json));
+  CHECK(Json::parse(text_of(json)) == json);
+}
+
+TEST_CASE("JSON text shows no hidden character, and values are the same") {
+  const std::string hidden = "\x7f\xc2\x9b\xc2\xad\xd8\x9c\xe2\x80\xae\xef\xbb\xbf\xf3\xa0\x81\x81";
+  const std::string escapes = "\\u007f\\u009b\\u00ad\\u061c\\u202e\\ufeff\\udb40\\udc41";
+  const Json json = {{hidden, {hidden, "\xc3\xa9"}}};
+  CHECK(text_of(json) == "{\n \"" + escapes + "\": [\n  \"" + escapes + "\",\n  \"\xc3\xa9\"\n ]\n}\n");
+  CHECK(text_of(json) == json_document(json));
+  CHECK(Json::parse(text_of(json)) == json);
+  CHECK(json_line(Json(hidden)) == '"' + escapes + '"');
+  // No UTF-8: a replacement for each byte or beginning that is none; readers would refuse the document.
+  for (const char* broken : {"\xff", "a\xc3(", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xe2\x80"}) {
+    CHECK_FALSE(Json::parse(text_of(Json(broken)), nullptr, false).is_discarded());
+    CHECK_FALSE(Json::parse(json_document(Json(broken)), nullptr, false).is_discarded());
+  }
 }
 
 TEST_CASE("JSON text escapes a character wherever it stands") {
@@ -72,7 +89,7 @@ TEST_CASE("JSON text escapes a character wherever it stands") {
       for (int c = 0; c < 0x80; ++c) {
         std::string text(length, 'x');
         text[at] = static_cast<char>(c);
-        if (text_of(Json(text)) != Json(text).dump(1) + "\n") FAIL("character " << c << " at " << at);
+        if (text_of(Json(text)) != json_document(Json(text))) FAIL("character " << c << " at " << at);
       }
     }
   }

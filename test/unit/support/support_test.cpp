@@ -111,6 +111,7 @@ TEST_CASE("names of a model are printed without control or direction characters"
   CHECK(printable("a\x1b[31mb") == "a\\x1b[31mb");
   CHECK(printable("\xe2\x80\xae"
                   "evil") == "\\u{202e}evil");
+  CHECK(printable("\xd8\x9c\xc2\xad\xf3\xa0\x81\x81") == "\\u{61c}\\u{ad}\\u{e0041}");
   CHECK(printable("na\xc3\xafve") == "na\xc3\xafve");
   CHECK(printable("\xff") == "\\xff");
   CHECK(printable("\xe0\x80\x80") == "\\xe0\\x80\\x80");           // longer than need be

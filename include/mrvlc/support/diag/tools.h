@@ -1,4 +1,5 @@
-// Diagnostics 10xx: many models, search for causes, other machines. Rules in mrvlc/support/diag.h.
+// Diagnostics 10xx: many models, search for causes, other machines, files given back. Rules in
+// mrvlc/support/diag.h.
 #pragma once
 #include "mrvlc/support/diag.h"
 
@@ -10,6 +11,12 @@ MRVLC_DIAG(1001, Error, Limit, "needs more memory than there is, or than --memor
 MRVLC_DIAG(1002, Error, Internal, "its process ended by {}; what it said is in '{}' (this is a bug in mrvlc; please report it)")
 MRVLC_DIAG(1003, Warning, Io, "the result is not kept in the cache: {}")
 MRVLC_DIAG(1004, Error, Limit, "its process was killed: by the system, when memory was short, or by somebody")
+MRVLC_DIAG(1073, Error, Io, "cache '{}' is not used: {}; {}")
+MRVLC_DIAG(1074, Warning, Io, "cache '{}': {} may write into it, and so decide what C you compile and run")
+MRVLC_DIAG(1075, Error, Usage, "the folder of '{}' would be '{}', and '{}' is a file of the batch; rename the model")
+MRVLC_DIAG(1070, Warning, Usage, "'{}' was written for another model (SHA-256 {}, this one is {}); its nodes are found by id, name and operator")
+MRVLC_DIAG(1071, Warning, Usage, "'{}': {} of its nodes have another id in this model, and are found by name and operator; the first is {}")
+MRVLC_DIAG(1072, Warning, Usage, "'{}': {} is not read: {}")
 MRVLC_DIAG(1010, Error, Rejected, "nothing is left of the graph")
 MRVLC_DIAG(1011, Error, Usage, "--check does not fail on the whole model: {}")
 MRVLC_DIAG(1012, Error, Rejected, "--check does not fail in the same way on the model as mrvlc writes it anew; what is wrong lies in the file's form, not in its operators")
