@@ -9,6 +9,7 @@
 #include "accuracy/quantized_model.h"
 #include "compile_hooks.h"
 #include "diff/totals.h"
+#include "host_messages.h"
 #include "host_parts.h"
 #include "integers_left.h"
 #include "mrvlc/driver/interrupt.h"
@@ -24,7 +25,6 @@
 #include "mrvlc/support/parallel.h"
 #include "output/expected.h"
 #include "output/gates.h"
-#include "output/half_weights.h"
 #include "output/output_folder.h"
 #include "placement/constrained.h"
 #include "placement_log.h"
@@ -34,7 +34,6 @@
 #include "side_inputs.h"
 #include "targets_of.h"
 #include "timing_file.h"
-#include "tuning/unheeded.h"
 #include "unheeded.h"
 
 namespace mrvlc::driver {
@@ -297,10 +296,9 @@ class Compiler {
         host_options(m_, options_, hooks_.tuning ? *hooks_.tuning : tuning_of(inputs_.tuning));
     MRVLC_ASSIGN(m_.host, chost::generate(m_.model.graph, m_.partition, m_.regions, options));
     if (hooks_.generated) hooks_.generated(m_);
-    tell_half_weights(m_, options_, diagnostics_);
-    warn_unheeded_tuning(options_, inputs_.tuning, m_.host, diagnostics_);
+    tell_host(options_, inputs_.tuning, m_, diagnostics_);
     warn_unheeded_options(options_, m_, diagnostics_);
-    return {};
+    return measure_size(options_.measure_size, m_);
   }
 
   Status write() {

@@ -19,6 +19,7 @@ partition::Costs costs_of(const CompiledModel& m, const CompileHooks& hooks,
 CompileOptions for_trial(const CompileOptions& options) {
   CompileOptions out = options;
   out.timing.clear();
+  out.measure_size.clear();
   out.depfile.clear();
   out.dump_ir.clear();
   out.dump_stages.clear();

@@ -13,6 +13,7 @@
 #include "mrvlc/report/report.h"
 #include "mrvlc/support/file.h"
 #include "read_files.h"
+#include "size/code_size.h"
 
 namespace mrvlc::driver {
 
@@ -46,6 +47,7 @@ struct CompiledModel {
   std::vector<backend::RegionCode> regions;
   std::vector<std::unique_ptr<backend::Timing>> timings;  // by region
   chost::HostCode host;
+  std::optional<CodeSize> size;  // of --measure-size
   Accuracy accuracy;
 
   // Of several accelerators the first, but for the name, which is that of all.
