@@ -27,10 +27,9 @@ void warn_memory(const CompileOptions& options, const CompiledModel& m, Diagnost
   const bool times = bytes >= kLeast && bytes / kTimes > m.host.weights_bytes;
   if (options.arena_limit != chost::kArenaLimit || (bytes < kAlways && !times)) return;
   const chost::ArenaPeak& peak = m.host.peak;
-  Diag diag = make_diag<DiagCode::MRV0640>(bytes, m.host.weights_bytes,
-                                           m.host.arena_bytes, m.host.port_bytes,
-                                           peak.alive.empty() ? "nothing" : peak.alive,
-                                           remedy(m.model.graph), m.host.arena_bytes);
+  Diag diag = make_diag<DiagCode::MRV0640>(bytes, m.host.weights_bytes, m.host.arena_bytes, m.host.port_bytes,
+                                           peak.alive.empty() ? "nothing" : peak.alive, remedy(m.model.graph),
+                                           m.host.arena_bytes);
   if (!peak.op.empty()) diag = at_node(std::move(diag), peak.node, peak.op);
   diagnostics.add(std::move(diag));
 }

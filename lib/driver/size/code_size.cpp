@@ -54,8 +54,7 @@ class Measuring {
     std::vector<std::string> sources = {m_.name + ".c"};
     sources.insert(sources.end(), m_.libraries.linked.sources.begin(), m_.libraries.linked.sources.end());
     for (const std::string& source : sources) MRVLC_TRY(compile(source, size));
-    if (size.frames)
-      std::ranges::stable_sort(*size.frames, std::greater(), &Frame::bytes);
+    if (size.frames) std::ranges::stable_sort(*size.frames, std::greater(), &Frame::bytes);
     return size;
   }
 
@@ -133,8 +132,7 @@ std::string shown_compiler(const std::string& text) {
 
 Status measure_size(const std::string& compiler, CompiledModel& m) {
   if (compiler.empty()) return {};
-  if (split_words(compiler).empty())
-    return make_diag<DiagCode::MRV0004>("--measure-size: names no compiler");
+  if (split_words(compiler).empty()) return make_diag<DiagCode::MRV0004>("--measure-size: names no compiler");
   InterruptGuard guard;
   MRVLC_ASSIGN(const TemporaryDir temporary, TemporaryDir::create());
   MRVLC_ASSIGN(m.size, Measuring(m, compiler_words(compiler), temporary.path()).run());

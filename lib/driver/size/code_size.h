@@ -31,8 +31,8 @@ struct CodeSize {
 std::string shown_compiler(const std::string& text);
 // The frames of a file of -fstack-usage.
 std::vector<Frame> read_frames(std::string_view text);
-// Of --measure-size, unless that is empty. Compiles the program's C, without examples and files of weights, by these words and -Os. MRV0708: the
-// compiler refuses it; MRV0642: what it writes is no ELF file.
+// Of --measure-size, unless that is empty. Compiles the program's C, without examples and files of weights,
+// by these words and -Os. MRV0708: the compiler refuses it; MRV0642: what it writes is no ELF file.
 Status measure_size(const std::string& compiler, CompiledModel& m);
 
 }  // namespace mrvlc::driver

@@ -32,7 +32,7 @@ class Reader {
 
 // Where the fields of a file of 32 or 64 bits lie.
 struct Layout {
-  uint64_t table, entry_size, count;        // of the file's header
+  uint64_t table, entry_size, count;       // of the file's header
   uint64_t flags, flags_size, size, word;  // of a section's
 };
 constexpr Layout k32 = {0x20, 0x2e, 0x30, 0x08, 4, 0x14, 4};
