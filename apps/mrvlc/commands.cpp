@@ -178,6 +178,11 @@ void add_result_options(CLI::App& cmd, CompileArguments& a) {
   add_host_code_options(cmd, a);
   add_optimize_option(cmd, a);
   add_weights_option(cmd, a);
+  cmd.add_option("--measure-size", a.measure_size,
+                 "a C compiler with its flags, e.g. 'arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -Os': "
+                 "bytes of code and stack frames for the report")
+      ->type_name("CC")
+      ->check(not_empty());
   cmd.add_option("--emit", a.emit,
                  "further files: ir, disasm, nodes-json, bare: an example without operating system; single: "
                  "the program "

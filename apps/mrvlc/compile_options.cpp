@@ -151,6 +151,10 @@ void add_import_options(CLI::App& cmd, CompileArguments& a) {
       ->type_name("N")
       ->check(CLI::Range(int64_t{1}, int64_t{65536}).description(""))
       ->capture_default_str();
+  cmd.add_option("--max-rounds", a.max_rounds,
+                 "rounds of a Loop that data end: one that has not ended then is an error (no limit)")
+      ->type_name("N")
+      ->check(CLI::Range(int64_t{1}, int64_t{INT32_MAX}).description(""));
   cmd.add_option("--batch", a.batch, "value of a symbolic leading dimension, 1 to 4096")
       ->type_name("N")
       ->check(CLI::Range(int64_t{1}, int64_t{4096}).description(""));
@@ -308,6 +312,7 @@ void read_host_code(const CompileArguments& a, driver::CompileOptions& o) {
   o.tuning = a.tuning;
   o.arena_limit = a.arena_limit;
   o.text_bytes = a.text_bytes;
+  o.measure_size = a.measure_size;
   o.exact = a.exact;
   o.unchecked_indices = a.unchecked_indices;
   o.optimize = named<chost::Optimize>(chost::kOptimize, a.optimize);
@@ -397,6 +402,7 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
   MRVLC_TRY(add_bindings(a.bindings, o.bound_inputs));
   MRVLC_TRY(add_bounds(a.bounds, o.bounds));
   o.max_sequence = a.max_sequence;
+  o.max_rounds = a.max_rounds;
   MRVLC_TRY(read_accuracy_options(a, o));
   MRVLC_TRY(read_fault_options(a, o));
   return o;

@@ -24,9 +24,10 @@ struct CompileArguments {
   uint32_t effort = 1;
   bool exact = false, unchecked_indices = false;
   int threads = 1;
-  std::string weights = "linked", optimize = "speed", host_weights = "fp32";
+  std::string measure_size, weights = "linked", optimize = "speed", host_weights = "fp32";
   bool pin_weights = false, force = false;
-  int64_t batch = 1, arena_limit = INT64_MAX, text_bytes = 256;
+  int64_t batch = 1, arena_limit = chost::kArenaLimit, text_bytes = 256;
+  std::optional<int64_t> max_rounds;
   unsigned jobs = 0;
   bool no_default_rules = false, fail_on_fallback = false, depfile_default = false, silicon_id = false;
   bool depfile_phony = false;

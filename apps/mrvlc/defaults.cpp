@@ -24,8 +24,9 @@ constexpr std::array<std::string_view, 5> kNever = {"--help", "--version", "--pr
 
 // What runs a program, loads one, reaches another machine, deletes or writes elsewhere: a file that only lies
 // in the current folder must not say it.
-constexpr std::array<std::string_view, 8> kOnlyIfNamed = {
-    "--cc", "--cflags", "--device-lib", "--target-dir", "--on", "--ssh-config", "--force", "--cache"};
+constexpr std::array<std::string_view, 9> kOnlyIfNamed = {"--measure-size", "--cc",         "--cflags",
+                                                          "--device-lib",   "--target-dir", "--on",
+                                                          "--ssh-config",   "--force",      "--cache"};
 
 // The command that the words name, as in "mrvlc rules check".
 const CLI::App* command_of(const CLI::App& app, const std::vector<std::string>& words, std::string& path) {

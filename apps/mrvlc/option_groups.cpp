@@ -15,7 +15,7 @@ struct OptionGroup {
 const std::vector<OptionGroup>& groups() {
   static const std::vector<OptionGroup> all = {
       {"Model",
-       {"--input-shape", "--input-dim", "--bind", "--bound", "--max-sequence", "--batch",
+       {"--input-shape", "--input-dim", "--bind", "--bound", "--max-sequence", "--max-rounds", "--batch",
         "--external-data-dir"}},
       {"Output", {"--output", "--name", "--force", "--emit"}},
       {"Target",
@@ -28,7 +28,7 @@ const std::vector<OptionGroup>& groups() {
         "--probe", "--no-probe", "--accuracy-warning", "--no-input-limits"}},
       {"Code for the CPU",
        {"--optimize", "--weights", "--host-weights", "--threads", "--exact", "--tuning", "--arena-limit",
-        "--text-bytes", "--unchecked-indices"}},
+        "--text-bytes", "--unchecked-indices", "--measure-size"}},
       {"Faults at run time", {"--on-overflow", "--on-device-error"}},
       {"Gates: exit code 5 unless",
        {"--fail-on-fallback", "--fail-on-accuracy", "--max-cycles", "--max-ms", "--max-arena",

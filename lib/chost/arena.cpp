@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "mrvlc/alloc/alloc.h"
 #include "mrvlc/support/diag/chost.h"
@@ -25,7 +26,7 @@ class ArenaPlanner {
     for (const auto& [buffer, range] : live_ranges_) {
       items.push_back({range.begin, range.end, range.bytes});
       if (__builtin_add_overflow(all, range.bytes, &all) || all > kMaxAll)
-        return make_diag<DiagCode::MRV0008>(fmt::format("more than {}", kMaxAll), kMaxAll);
+        return make_diag<DiagCode::MRV0641>(kMaxAll, describe_all(largest()));
     }
     alloc::Options options{.alignment = kArenaAlign};
     alloc::Placement plan = alloc::minimise_peak(items, options);
@@ -33,8 +34,9 @@ class ArenaPlanner {
     if (plan.peak > limit && plan.lower_bound <= limit) {  // it matters: as long again as the first attempt
       if (auto fits = alloc::place_within(items, limit, options)) plan = *std::move(fits);
     }
-    if (plan.peak > limit) return too_large(plan, alloc::peak_load(items, kArenaAlign));
-    ArenaResult result{plan.peak, plan.lower_bound, {}};
+    const alloc::Peak peak = alloc::peak_load(items, kArenaAlign);
+    if (plan.peak > limit) return too_large(plan, peak);
+    ArenaResult result{plan.peak, plan.lower_bound, told(peak), {}};
     size_t i = 0;
     for (const auto& [buffer, range] : live_ranges_) result.offsets[buffer] = plan.offsets[i++];
     return result;
@@ -108,21 +110,40 @@ class ArenaPlanner {
     return &program_.node(program_.steps[step].group.nodes[0]);
   }
 
-  Diag too_large(const alloc::Placement& plan, const alloc::Peak& peak) const {
+  // Of live ranges, the largest first.
+  std::vector<uint32_t> largest() const {
+    std::vector<int64_t> bytes;
+    for (const auto& [buffer, range] : live_ranges_) bytes.push_back(range.bytes);
+    std::vector<uint32_t> order(bytes.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::ranges::stable_sort(order, std::greater(), [&](uint32_t i) { return bytes[i]; });
+    return order;
+  }
+
+  std::string describe_all(const std::vector<uint32_t>& items) const {
     constexpr size_t kMaxNamed = 8;
     std::vector<std::pair<BufferId, LiveRange>> buffers(live_ranges_.begin(), live_ranges_.end());
-    std::vector<std::string> alive;
-    for (uint32_t i : peak.items) {
-      if (alive.size() == kMaxNamed) {
-        alive.push_back(fmt::format("{} more", peak.items.size() - kMaxNamed));
+    std::vector<std::string> texts;
+    for (uint32_t i : items) {
+      if (texts.size() == kMaxNamed) {
+        texts.push_back(fmt::format("{} more", items.size() - kMaxNamed));
         break;
       }
       const auto& [buffer, range] = buffers[i];
-      alive.push_back(fmt::format("{} {}", describe(buffer, range.begin), range.bytes));
+      texts.push_back(fmt::format("{} {}", describe(buffer, range.begin), range.bytes));
     }
+    return fmt::format("{}", fmt::join(texts, ", "));
+  }
+
+  ArenaPeak told(const alloc::Peak& peak) const {
+    const ir::Node* node = node_at(peak.time);
+    return {node ? node->name : "", node ? std::string(node->op->name) : "", describe_all(peak.items)};
+  }
+
+  Diag too_large(const alloc::Placement& plan, const alloc::Peak& peak) const {
     int64_t limit = program_.options.arena_limit;
     Diag diag = make_diag<DiagCode::MRV0604>(plan.peak, plan.peak - limit, limit, plan.lower_bound,
-                                             fmt::format("{}", fmt::join(alive, ", ")));
+                                             describe_all(peak.items));
     const ir::Node* node = node_at(peak.time);
     return node ? at_node(std::move(diag), node->name, node->op->name) : diag;
   }

@@ -8,6 +8,7 @@
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/saturating.h"
 #include "run_text.h"
 
 namespace mrvlc::chost {
@@ -71,6 +72,13 @@ Result<BodyFunction> emit_body(Module& module, const ir::Graph& body, const Opti
 
 namespace {
 
+int64_t port_bytes(const ir::Graph& graph) {
+  int64_t all = 0;
+  for (const auto* ports : {&graph.inputs(), &graph.outputs()})
+    for (ir::ValueId v : *ports) all = saturating_add(all, memory_bytes(graph.value(v).type));
+  return all;
+}
+
 Result<HostCode> generate_module(const ir::Graph& graph, const Options& options, Module& module) {
   Program program(graph, module.placed, options, module);
   MRVLC_TRY(emit_program(program));
@@ -80,6 +88,8 @@ Result<HostCode> generate_module(const ir::Graph& graph, const Options& options,
   HostCode code;
   code.arena_bytes = arena.bytes;
   code.arena_lower_bound_bytes = arena.lower_bound;
+  code.peak = arena.peak;
+  code.port_bytes = port_bytes(graph);
   CSource source = source_text(program, interface, arena);
   code.weights_bytes = static_cast<int64_t>(program.weights.blob().size());
   code.weights = options.weights;

@@ -18,6 +18,7 @@ Interface make_interface(const Program& program);
 
 struct ArenaResult {
   int64_t bytes = 0, lower_bound = 0;
+  ArenaPeak peak = {};
   std::map<BufferId, int64_t> offsets;  // of arena stores without parent
 };
 // MRV0604, at the node where most is alive, when it needs more than the limit of the options.

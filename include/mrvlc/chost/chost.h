@@ -47,6 +47,9 @@ struct Linked {
 inline constexpr const char* kStrictCalls[] = {"-Werror=int-conversion", "-Werror=incompatible-pointer-types",
                                                "-Werror=implicit-function-declaration"};
 
+// Bytes of the whole arena, whatever its values are: what it may take unless --arena-limit says otherwise.
+inline constexpr int64_t kArenaLimit = int64_t{1} << 38;
+
 // Values of an input that the outputs are known to be accurate for, as far as anybody tried or said.
 struct InputLimit {
   size_t input = 0;  // position in graph.inputs(): floats of 16 or 32 bits
@@ -58,7 +61,7 @@ struct Options {
   std::string file_stem;                  // NAME in NAME.c; usually equal to name
   std::vector<std::string> targets = {};  // of the devices; what the example program simulates unless told
                                           // otherwise
-  int64_t arena_limit = INT64_MAX;        // bytes; a plan that needs more is an error (MRV0604)
+  int64_t arena_limit = kArenaLimit;      // bytes; a plan that needs more is an error (MRV0604)
   int64_t text_bytes = 256;               // of each text made at run time, on average over a tensor
   OnOverflow on_overflow = OnOverflow::Report;
   OnDeviceError on_device_error = {};
@@ -107,6 +110,12 @@ struct Conversion : partition::Crossing {
   int64_t elements = 0, host_bytes = 0, device_bytes = 0;  // one is read, the other written
 };
 
+// Where most of the arena is alive.
+struct ArenaPeak {
+  std::string node, op;  // that is computed then; empty: none is
+  std::string alive;     // the largest values with their bytes: "'y' 4096, scratch of 'conv' 1024, 3 more"
+};
+
 struct HostCode {
   // File name and bytes: NAME.h, NAME.c, main.c, Makefile, of the weights NAME_weights.S and .bin, or .c, or
   // .bin (Options::weights), and the headers mrvl/*.h. Options::single: NAME.h, NAME.c, and example/.
@@ -120,6 +129,8 @@ struct HostCode {
   WeightsAs weights = WeightsAs::Linked;
   int64_t arena_bytes = 0, arena_lower_bound_bytes = 0, weights_bytes = 0;
   int64_t half_bytes = 0;  // of these, weights of 16 bits
+  int64_t port_bytes = 0;  // inputs and outputs, at their bounds
+  ArenaPeak peak;
 };
 
 // `regions[i]` is the compiled form of partition.regions[i]. Float16 values of CPU steps are computed in fp32

@@ -57,6 +57,7 @@ struct CompileOptions {
   std::map<std::string, TensorType> input_types;                     // onnx::ImportOptions; from data at hand
   std::map<std::string, Shape> bounds;                               // onnx::ImportOptions
   int64_t max_sequence = 64;
+  std::optional<int64_t> max_rounds;  // onnx::ImportOptions
   int64_t batch = 1;
   std::vector<std::filesystem::path> rules;
   bool default_rules = true;
@@ -82,10 +83,11 @@ struct CompileOptions {
   bool fail_on_accuracy = false;
   chost::OnOverflow on_overflow = chost::OnOverflow::Report;
   chost::OnDeviceError on_device_error = {};
-  int64_t arena_limit = INT64_MAX;  // bytes of the host's arena
-  int64_t text_bytes = 256;         // chost::Options
-  bool unchecked_indices = false;   // not chost::Options::check_indices
-  bool exact = false;               // chost::Options
+  int64_t arena_limit = chost::kArenaLimit;  // chost::Options
+  std::string measure_size;                  // words of a C compiler; empty: nothing is measured
+  int64_t text_bytes = 256;                  // chost::Options
+  bool unchecked_indices = false;            // not chost::Options::check_indices
+  bool exact = false;                        // chost::Options
   chost::Optimize optimize = chost::Optimize::Speed;
   int threads = 1;  // chost::Options
   chost::WeightsAs weights = chost::WeightsAs::Linked;

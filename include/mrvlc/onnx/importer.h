@@ -49,6 +49,7 @@ struct ImportOptions {
   std::map<std::string, TensorType> input_types;
   int64_t max_dynamic = 65536;  // elements of a tensor that nothing bounds
   int64_t max_sequence = 64;    // tensors in a sequence that nothing else bounds
+  int64_t max_rounds = 0;       // of a Loop that data end: more is an error; 0: no limit
   // --bound VALUE=64x4: the most that dimensions can be which are known at run time only and which neither
   // operands nor the model bound; -1: nothing is said of that dimension.
   std::map<std::string, Shape> bounds;

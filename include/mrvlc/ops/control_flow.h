@@ -1,11 +1,18 @@
 // Operators that run graphs of their own: If, Loop, Scan, SequenceMap. What a body reads from outside is an
 // input of the node behind its ONNX inputs, and of the body behind its formal inputs. The attribute
-// "formals" (set by the importer, not of ONNX) says how many formal inputs a body has.
+// "formals" (set by the importer, not of ONNX) says how many formal inputs a body has; "max_rounds" (the
+// same), how many rounds a Loop may have that data end: more is an error. 0: there is no limit.
 #pragma once
 #include "mrvlc/ir/graph.h"
 #include "mrvlc/support/result.h"
 
 namespace mrvlc::ops {
+
+// A trip count from here on is none: exporters write the greatest number there is where data alone end a
+// loop.
+inline constexpr int64_t kNoTrips = INT32_MAX;
+// The rounds of a Loop whose trip count is this constant (null: it is none); nullopt: data decide.
+std::optional<int64_t> known_rounds(const Tensor* trips);
 
 struct ScanParams {
   size_t states = 0;  // inputs that go round; the scanned ones follow

@@ -55,12 +55,16 @@ std::string BodyNode::arena_of(int64_t bytes, bool keeps, std::optional<int64_t>
   return fmt::format("{} + i * MRVL_ARENA_SIZE({})", f_.arena(all, true), stride);
 }
 
-// How often a body runs at most; nothing when that is not known.
+std::optional<int64_t> BodyNode::known_trips() const {
+  return ops::known_rounds(node_.inputs[0].valid() ? graph_.constant(node_.inputs[0]) : nullptr);
+}
+
+// How often a body runs at most; nothing when that is not known, and --max-rounds is a limit that a macro of
+// the build may raise.
 std::optional<int64_t> BodyNode::most_rounds() const {
   if (node_.is(Op::If)) return 1;
   if (node_.is(Op::Loop)) {
-    const Tensor* trips = node_.inputs[0].valid() ? graph_.constant(node_.inputs[0]) : nullptr;
-    return trips == nullptr ? std::nullopt : std::optional(std::max<int64_t>(trips->as_int(0), 0));
+    return known_trips();
   }
   if (node_.is(Op::SequenceMap)) return in_type(0).length;
   auto p = ops::scan_params(*node_.op, node_.attrs, formals());

@@ -41,6 +41,8 @@ class BodyNode {
   // Runs body `b` on views; an error in it is the node's.
   void call(size_t b, const std::vector<std::string>& in, const std::vector<std::string>& out);
 
+  // Of a Loop: its trip count, if a constant says it.
+  std::optional<int64_t> known_trips() const;
   // How often a body runs at most; nothing when data decide.
   std::optional<int64_t> most_rounds() const;
 

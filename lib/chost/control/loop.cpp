@@ -4,6 +4,24 @@
 
 namespace mrvlc::chost {
 
+namespace {
+
+// What ends the loop is data: whoever compiles the model, or the program, may bound the rounds.
+void put_limit(BodyNode& n) {
+  Function& f = n.function();
+  const int64_t limit = n.node().int_attr("max_rounds");
+  if (n.known_trips()) return;
+  f.line("#ifdef MRVL_MAX_ROUNDS");
+  n.fail_if("i >= MRVL_MAX_ROUNDS", "VALUE");
+  if (limit > 0) {
+    f.line("#else");
+    n.fail_if(fmt::format("i >= {}", limit), "VALUE");
+  }
+  f.line("#endif");
+}
+
+}  // namespace
+
 Status emit_loop(BodyNode& n) {
   Function& f = n.function();
   const ir::Node& node = n.node();
@@ -22,12 +40,7 @@ Status emit_loop(BodyNode& n) {
     scanned.back().declare();
   }
   f.open("for (; i < trips && go; ++i)");
-  // What ends it is data: whoever compiles the program may bound the rounds.
-  if (!n.most_rounds()) {
-    f.line("#ifdef MRVL_MAX_ROUNDS");
-    n.fail_if("i >= MRVL_MAX_ROUNDS", "VALUE");
-    f.line("#endif");
-  }
+  put_limit(n);
   std::vector<std::string> in = {"&iv", "&gv"}, out = {"&mv"};
   carried.add_views(in, out);
   for (size_t k = n.formals(); k < body.inputs().size(); ++k) in.push_back(n.in_view(k));

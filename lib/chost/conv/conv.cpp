@@ -230,7 +230,8 @@ void emit_rows(Function& f, const ConvPlan& plan, const ConvSizes& sizes, const 
       plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), panels.six, panels.four,
       r.block_channels, r.pieces, -w.pad[1], -w.pad[0], (w.kernel[0] - 1) * w.dilation[0] + 1, r.pitch,
       r.plane, f.prefixed("K_tap"), pieces, unpacked_text(f, unpacked));
-  const std::string strip = f.scratch(r.floats() * 4);
+  const int64_t order = r.block_channels * static_cast<int64_t>(plan.taps.size());
+  const std::string strip = f.scratch(4 * (r.floats() + order));
   const ir::Node& last = f.program().node(f.nodes().back());
   KernelCall call{f.prefixed("K_conv_rows"), f.read(f.head().inputs[0], "x0"), weights,
                   bias_text(f, e),           f.write(last.outputs[0], "y0"),   strip};

@@ -259,7 +259,7 @@ std::string example_text(const Program& program, const Interface& interface, int
   const bool large = arena_bytes >= kLargeArena;
   std::string out = fmt::format(
       "/* SPDX-License-Identifier: Apache-2.0 */\n/* Example: runs the model on .npy files.{} */\n#define "
-      "_POSIX_C_SOURCE {}L\n{}#include \"{}{}.h\"\n\n"
+      "_POSIX_C_SOURCE {}L /* {}; all else is C99 */\n{}#include \"{}{}.h\"\n\n"
       "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n{}#include "
       "<time.h>\n\n",
       infer_obstacle(interface).empty()
@@ -267,9 +267,9 @@ std::string example_text(const Program& program, const Interface& interface, int
                         " *   #include \"{}.h\"\n *   int rc = {};\n",
                         program.options.file_stem, infer_call(program, interface))
           : std::string(),
-      threads ? 200112 : 199309, large ? "#define _DEFAULT_SOURCE /* madvise */\n" : "",
-      program.options.single ? "../" : "", program.options.file_stem,
-      large ? "#ifdef __linux__\n#include <sys/mman.h>\n#endif\n" : "");
+      threads ? 200112 : 199309, threads ? "clocks and threads" : "clocks, where there are any",
+      large ? "#define _DEFAULT_SOURCE /* madvise */\n" : "", program.options.single ? "../" : "",
+      program.options.file_stem, large ? "#ifdef __linux__\n#include <sys/mman.h>\n#endif\n" : "");
   out += kernel(Piece::example).text;
   if (device) {
     std::string targets;

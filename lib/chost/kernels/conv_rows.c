@@ -36,7 +36,7 @@ typedef struct K_conv_rows_shape {
 } K_conv_rows_shape;
 
 // Where pieces begin in strip and result; how many results are there already.
-enum { K_CONV_PIECES = 32, K_CONV_DEPTH = 640 };
+enum { K_CONV_PIECES = 32 };
 typedef struct K_conv_block_at {
   int from[K_CONV_PIECES], to[K_CONV_PIECES], skip[K_CONV_PIECES];
   // pieces: an even number
@@ -168,6 +168,7 @@ static void K_conv_rows_image(const K_conv_rows_shape* p, const int* order, cons
   }
 }
 
+// strip: that of a block, and behind it where each of its products reads.
 static void K_conv_rows(const K_conv_rows_shape* p, const float* x, const float* w, const float* bias,
     float* y, float* strip, const K_epilogue* e) {
   const ptrdiff_t pixels = p->out_h * p->out_w;
@@ -177,7 +178,7 @@ static void K_conv_rows(const K_conv_rows_shape* p, const float* x, const float*
   //@ when half_panels
   const ptrdiff_t weights = p->channels * p->taps * (6 * p->panels6 + 4 * p->panels4) / (p->unpacked ? 2 : 1);
   //@ end
-  int order[K_CONV_DEPTH];
+  int* const order = (int*)(void*)(strip + p->block_channels * p->plane);
   ptrdiff_t at = 0;
   for (ptrdiff_t c = 0; c < p->block_channels; ++c) {
     for (ptrdiff_t t = 0; t < p->taps; ++t) order[c * p->taps + t] = (int)(c * p->plane) + p->tap[t];

@@ -160,10 +160,13 @@ static int write_npy(
   return ok ? 0 : fail(3, "cannot write", path);
 }
 
+/* Without POSIX times are those of the processor. */
 static double now_ms(void) {
+#ifdef CLOCK_MONOTONIC
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+  if (clock_gettime(CLOCK_MONOTONIC, &t) == 0) return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+#endif
+  return 1e3 * (double)clock() / (double)CLOCKS_PER_SEC;
 }
 
 // Processor time of all threads.

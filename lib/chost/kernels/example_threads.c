@@ -29,6 +29,8 @@ static int start_workers(mrvl_parallel* parallel, int workers) {
 static void stop_workers(mrvl_parallel* parallel) {
   parallel->workers = 0;
 }
+#elif !defined(__unix__) && !defined(__APPLE__)
+#error "the threads of this example are those of POSIX or OpenMP (-fopenmp)"
 #else
 #include <pthread.h>
 

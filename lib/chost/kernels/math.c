@@ -2,9 +2,9 @@
 /* Functions of floats without calls, branches and tables, so that loops over them become vector code. */
 // Their polynomials have the least relative error (Remez); how far results are from the true values is
 // said in units of the last place, for results that are normal numbers, and tested over all floats of the
-// range.
+// range. On some machines the C library takes the place of what calls them.
 #if defined(__GNUC__)
-#define K_inline inline __attribute__((always_inline))
+#define K_inline inline __attribute__((always_inline, unused))
 #else
 #define K_inline inline
 #endif

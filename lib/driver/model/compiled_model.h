@@ -16,6 +16,7 @@
 #include "mrvlc/report/report.h"
 #include "mrvlc/support/file.h"
 #include "placement/constrained.h"
+#include "size/code_size.h"
 
 namespace mrvlc::driver {
 
@@ -100,6 +101,7 @@ struct ProbedModel : CodedModel {
 // All of it: the writers of OUT read it.
 struct CompiledModel : ProbedModel {
   chost::HostCode host;
+  std::optional<CodeSize> size;  // of --measure-size
 };
 
 }  // namespace mrvlc::driver

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "mrvlc/idmap/idmap.h"
+#include "size/code_size.h"
 
 namespace mrvlc::driver {
 
@@ -75,6 +76,7 @@ void add_given(const CompileOptions& o, Json& out) {
     out["host_weights"] = chost::kWeightTypes[static_cast<size_t>(o.host_weights)];
   if (!o.data.empty()) out["data"] = idmap::json_text(o.data.filename().string());
   if (!o.tuning.empty()) out["tuning"] = idmap::json_text(o.tuning.filename().string());
+  if (!o.measure_size.empty()) out["measure_size"] = idmap::json_text(shown_compiler(o.measure_size));
   if (!o.placement.empty()) out["placement"] = idmap::json_text(o.placement.filename().string());
 }
 

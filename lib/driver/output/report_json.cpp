@@ -14,6 +14,7 @@
 #include "output/half_weights.h"
 #include "output/partition_json.h"
 #include "output/placed.h"
+#include "output/size_report.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -145,6 +146,7 @@ Json host_json(const CompiledModel& m, const CompileOptions& options) {
               {"conversion_seconds_estimate", seconds},
               {"conversions", std::move(conversions)},
               {"winograd", std::move(transformed)}};
+  if (m.size) out["size"] = code_size_json(m);
   if (options.host_weights == chost::WeightType::F16) out["half_weights"] = half_weights_json(m);
   if (!options.tuning.empty())
     out["tuning"] = {{"layers", m.host.choices.size()},
@@ -257,6 +259,7 @@ std::string report_text(const Json& r, const PlacedNodes& nodes, const std::vect
   out += fmt::format("host: arena {} B (lower bound {} B), weights {} B, {} MACs\n",
                      h["arena_bytes"].get<int64_t>(), h["arena_lower_bound_bytes"].get<int64_t>(),
                      h["weights_bytes"].get<int64_t>(), h["macs"].get<int64_t>());
+  if (h.contains("size")) out += code_size_lines(h);
   out += fmt::format("borders: {} values converted by the host, {} B read and written, about {:.3f} ms\n",
                      h["conversions"].size(), h["conversion_bytes"].get<int64_t>(),
                      1e3 * h["conversion_seconds_estimate"].get<double>());

@@ -8,6 +8,7 @@
 #include "model/compiled_model.h"
 #include "mrvlc/report/numbers.h"
 #include "output/expected.h"
+#include "output/size_report.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -127,6 +128,7 @@ std::vector<std::string> summary(const CompiledModel& m, const CompileOptions& o
                                     memory(m, report),
                                     fmt::format("warnings   {}", warnings),
                                     "accuracy   " + accuracy_line(report.at("accuracy"))};
+  if (report.at("host").contains("size")) lines.push_back("size       " + code_size_line(report.at("host")));
   if (std::optional<std::string> more = choice(m, report)) lines.push_back(*std::move(more));
   return lines;
 }

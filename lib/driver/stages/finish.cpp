@@ -3,14 +3,13 @@
 #include "output/depfile.h"
 #include "output/expected.h"
 #include "output/gates.h"
-#include "output/half_weights.h"
 #include "output/output.h"
 #include "stages/hashes.h"
+#include "stages/host_messages.h"
 #include "stages/host_parts.h"
 #include "stages/stages.h"
 #include "stages/timing_file.h"
 #include "stages/unheeded.h"
-#include "stages/unheeded_tuning.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -18,10 +17,13 @@ namespace {
 Status generate_host(CompiledModel& m, const std::optional<chost::Tuning>& tuning, Said& said) {
   const chost::Options options = host_options(m, m.options, tuning ? *tuning : tuning_of(m.inputs.tuning));
   MRVLC_ASSIGN(m.host, chost::generate(m.model.graph, m.partition, m.regions, options));
-  tell_half_weights(m, m.options, said.diagnostics);
-  warn_unheeded_tuning(m.options, m.inputs.tuning, m.host, said.diagnostics);
+  tell_host(m, said.diagnostics);
   warn_unheeded_options(m.options, m, said.diagnostics);
   warn_unread(m, said.diagnostics);
+  ProgramText text{{m.name + ".c"}, {&m.host.files, &m.libraries.files}};
+  const std::vector<std::string>& linked = m.libraries.linked.sources;
+  text.compiled.insert(text.compiled.end(), linked.begin(), linked.end());
+  MRVLC_ASSIGN(m.size, measure_size(m.options.measure_size, text));
   return {};
 }
 
@@ -66,6 +68,7 @@ std::optional<Finished> finish_model(Session& session, Probed probed,
 CompileOptions for_trial(const CompileOptions& options) {
   CompileOptions out = options;
   out.timing.clear();
+  out.measure_size.clear();
   out.depfile.clear();
   out.dump_ir.clear();
   out.dump_stages.clear();

@@ -17,6 +17,7 @@ onnx::ImportOptions import_options(const CompileOptions& options) {
   import.input_types = options.input_types;
   import.bounds = options.bounds;
   import.max_sequence = options.max_sequence;
+  import.max_rounds = options.max_rounds.value_or(0);
   import.batch = options.batch;
   import.external_data_dir = options.external_data_dir;
   return import;

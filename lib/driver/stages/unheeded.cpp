@@ -45,6 +45,17 @@ bool has_sequence_of(const ir::Graph& graph, int64_t length) {
   return found;
 }
 
+bool has_limited_loop(const ir::Graph& graph) {
+  bool found = false;
+  const auto look = [&](const ir::Graph& g) {
+    for (ir::NodeId id : g.topological_order())
+      found = found || (g.node(id).is(Op::Loop) && g.node(id).int_attr("max_rounds") > 0);
+  };
+  look(graph);
+  ir::for_each_body(graph, look);
+  return found;
+}
+
 void check_bound(const std::string& name, const ir::Graph& graph, Diagnostics& diagnostics) {
   const std::string option = fmt::format("--bound for '{}'", printable(name));
   const auto value = graph.find_value(name);
@@ -74,6 +85,9 @@ void warn_unheeded_shapes(const CompileOptions& options, const ir::Graph& graph,
     warn(diagnostics, fmt::format("--max-sequence {}", options.max_sequence),
          "the model has no sequence, or its operands bound the lengths", "leave it away");
   }
+  if (options.max_rounds && !has_limited_loop(graph))
+    warn(diagnostics, fmt::format("--max-rounds {}", *options.max_rounds),
+         "the model has no Loop that data end", "leave it away");
 }
 
 namespace {

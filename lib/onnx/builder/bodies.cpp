@@ -245,6 +245,12 @@ Result<std::vector<TensorType>> Builder::formal_types(const ops::OpDef& op, cons
   return formals;
 }
 
+// --max-rounds, of a Loop whose trip count says nothing.
+int64_t Builder::limit_of_rounds(const Pending& pending) const {
+  const ir::ValueId trips = pending.inputs[0];
+  return ops::known_rounds(trips.valid() ? known(trips) : nullptr) ? 0 : options_.max_rounds;
+}
+
 bool Builder::add_bodies(const Site& site, const ops::OpDef& op, Pending& pending) {
   pending.inputs.resize(std::max<size_t>(pending.inputs.size(), op.kind == Op::Loop ? 2 : 1));
   if (op.kind == Op::If) return add_branches(site, op, pending);
@@ -263,6 +269,7 @@ bool Builder::add_bodies(const Site& site, const ops::OpDef& op, Pending& pendin
   if (!body) return false;
   ir::set_attr(op, pending.slots, "formals",
                static_cast<int64_t>(body->graph->inputs().size() - body->captures.size()));
+  if (op.kind == Op::Loop) ir::set_attr(op, pending.slots, "max_rounds", limit_of_rounds(pending));
   pending.inputs.insert(pending.inputs.end(), body->captures.begin(), body->captures.end());
   ir::set_attr(op, pending.slots, "body", std::shared_ptr<ir::Graph>(std::move(body->graph)));
   return true;

@@ -190,6 +190,7 @@ class Builder {
   std::optional<BodyGraph> build_body(const Site& site, std::string_view attribute, pb::GraphProto& proto,
                                       const std::vector<TensorType>& formals);
   bool fill_body(Scope& inner, pb::GraphProto& proto, const std::vector<TensorType>& formals);
+  int64_t limit_of_rounds(const Pending& pending) const;
   std::optional<BodyGraph> build_loop_body(const Site& site, pb::GraphProto& proto,
                                            std::vector<TensorType> formals, const States& states);
   Status settle_state(const Site& site, const pb::GraphProto& proto, size_t result, size_t state,

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kIrVersion = 10;  // of 2024, as kLeastOpset
 // Attributes of ours that ONNX does not know: ops/control_flow.h, ops/random.h.
-constexpr std::string_view kFormals = "formals", kStream = "stream";
+constexpr std::string_view kFormals = "formals", kRounds = "max_rounds", kStream = "stream";
 
 // Names that are in use, over all scopes: ONNX forbids that one value hides another, and runtimes that two
 // nodes are called the same.
@@ -177,7 +177,8 @@ class GraphWriter {
 
   void write_attribute(const ir::Node& n, size_t i, pb::NodeProto& out) {
     const ir::AttrSpec& spec = n.op->attrs[i];
-    if (!ir::is_set(n.attrs[i]) || spec.name == kFormals || spec.name == kStream) return;
+    if (!ir::is_set(n.attrs[i]) || spec.name == kFormals || spec.name == kRounds || spec.name == kStream)
+      return;
     if (spec.kind == ir::AttrKind::Graph) return write_body(n, i, out);
     if (!spec.required && n.attrs[i] == spec.default_value) return;
     encode_attribute(n.attrs[i], std::string(spec.name), *out.add_attribute());

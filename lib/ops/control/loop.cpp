@@ -2,7 +2,9 @@
 #include <algorithm>
 
 #include "control/body.h"
+#include "mrvlc/ops/control_flow.h"
 #include "mrvlc/ops/dynamic_shapes.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
 
@@ -46,13 +48,23 @@ bool goes_on(const InferContext& context, const ir::Graph& body) {
   return result == body.inputs()[1] && (!context.has(1) || (first != nullptr && first->as_int(0) != 0));
 }
 
+}  // namespace
+
+std::optional<int64_t> known_rounds(const Tensor* trips) {
+  if (trips == nullptr || trips->as_int(0) >= kNoTrips) return std::nullopt;
+  return std::max<int64_t>(trips->as_int(0), 0);
+}
+
+namespace {
+
 // Scanned outputs are stacked; how many there are is known when the trip count is and nothing ends the loop.
 TensorType stacked(const InferContext& context, const LoopShape& s, const TensorType& item) {
-  const Tensor* trips = context.constant(0);
-  const int64_t bound = trips != nullptr ? std::max<int64_t>(trips->as_int(0), 0) : kNoBound;
+  const auto known = known_rounds(context.constant(0));
+  const int64_t most = context.int_attr("max_rounds"), limit = most > 0 ? most : kNoBound;
+  const int64_t bound = !known || (most > 0 && *known > most) ? limit : *known;
   const Tensor* first = context.constant(1);
   const bool starts = !context.has(1) || (first != nullptr && first->as_int(0) != 0);
-  const bool dynamic = bound == kNoBound || !starts || !goes_on(context, *s.body);
+  const bool dynamic = bound != known || !starts || !goes_on(context, *s.body);
   return scanned_type(item, 0, bound, dynamic);
 }
 
@@ -72,11 +84,13 @@ Status eval_loop(const EvalContext& context) {
   InferContext view = context.infer_view();
   MRVLC_ASSIGN(LoopShape s, loop_shape(view));
   const int64_t trips = context.has(0) ? context.in(0).as_int(0) : INT64_MAX;
+  const int64_t most = view.int_attr("max_rounds");
   bool go = !context.has(1) || context.in(1).as_int(0) != 0;
   const auto captured = inputs_from(context, 2 + s.states, s.captured);
   Rounds rounds{inputs_from(context, 2, s.states), {}};
   rounds.scanned.resize(s.results.size() - 1 - s.states);
   for (int64_t i = 0; i < trips && go; ++i) {
+    if (most > 0 && i >= most) return make_diag<DiagCode::MRV0211>(most);
     std::vector<Tensor> inputs = {Tensor::of<int64_t>(E::I64, {}, {i}),
                                   Tensor::of<int64_t>(E::Bool, {}, {1})};
     inputs.insert(inputs.end(), rounds.states.begin(), rounds.states.end());
@@ -94,7 +108,7 @@ Status eval_loop(const EvalContext& context) {
 const OpDef& def_Loop() {
   static const OpDef def = [] {
     OpDef d = control_flow_def("Loop");
-    d.attrs = {optional("body", ir::AttrKind::Graph), formals_attr()};
+    d.attrs = {optional("body", ir::AttrKind::Graph), formals_attr(), with_int("max_rounds", 0)};
     d.min_inputs = 0;
     d.infer = d.infer_dynamic = infer_loop;
     d.eval = eval_loop;

@@ -68,18 +68,21 @@ Status eval_cum_sum(const EvalContext& context) {
   return {};
 }
 
-// The sizes around the axis that operand 1 says, which are read at run time when it is no constant.
+// The result's dimensions, and the sizes around the axis that operand 1 says, which are read at run time when
+// it is no constant. Sizes come last: products of the dimensions of an empty tensor may overflow.
 Result<AxisText> axis_operand(EmitContext& context) {
   const Texts dims = in_dims(context, 0);
   const auto rank = static_cast<int64_t>(dims.size());
   if (const Tensor* known = context.constant(1)) {
     MRVLC_ASSIGN(int64_t axis, normalize_axis(known->as_int(0), rank));
+    context.set_dims(0, dims);
     return AxisText(context, 0, axis);
   }
   declare_list(context, "dim", dims);
   context.line(fmt::format("const int64_t axis = {}({}[0], {});", context.helper("dynamic_axis"),
                            context.in(1), rank));
   context.fail_if("axis < 0");
+  context.set_dims(0, dims);
   context.line("ptrdiff_t outer_size = 1, inner_size = 1;");
   context.line("for (int64_t d = 0; d < axis; ++d) outer_size *= (ptrdiff_t)dim[d];");
   context.line(fmt::format("for (int64_t d = axis + 1; d < {}; ++d) inner_size *= (ptrdiff_t)dim[d];", rank));
@@ -97,7 +100,6 @@ Status emit_cum_sum(EmitContext& context) {
     return {};
   }
   MRVLC_ASSIGN(AxisText s, axis_operand(context));
-  context.set_dims(0, in_dims(context, 0));
   const ElementType elem = context.in_type(0).elem;
   const bool exclusive = context.node().int_attr("exclusive") != 0,
              reverse = context.node().int_attr("reverse") != 0;

@@ -295,12 +295,12 @@ Status emit_global_pool(EmitContext& context) {
   context.line(fmt::format("{} total = {};", type, init));
   if (is_max) context.line("int bad = 0;");
   if (blocked != "0") {
-    context.line(fmt::format("{} part[16];", type));
-    context.line(fmt::format("for (ptrdiff_t j = 0; j < 16; ++j) part[j] = {};", init));
+    context.line(fmt::format("{} lane[16];", type));
+    context.line(fmt::format("for (ptrdiff_t j = 0; j < 16; ++j) lane[j] = {};", init));
     context.open(fmt::format("for (ptrdiff_t i = 0; i < {}; i += 16)", blocked));
-    context.line("for (ptrdiff_t j = 0; j < 16; ++j) " + step("part[j]", "plane[i + j]"));
+    context.line("for (ptrdiff_t j = 0; j < 16; ++j) " + step("lane[j]", "plane[i + j]"));
     context.close();
-    context.line("for (ptrdiff_t j = 0; j < 16; ++j) " + step("total", "part[j]", false));
+    context.line("for (ptrdiff_t j = 0; j < 16; ++j) " + step("total", "lane[j]", false));
   }
   if (blocked != count) {
     context.line(fmt::format("for (ptrdiff_t i = {}; i < {}; ++i) ", blocked, count) +

@@ -1,9 +1,10 @@
 // Every operator with run-time shapes, with dimensions and values at and beyond their ends: none, one, few,
 // the bound, more, far more, in tensors with and without elements. The C of each, with gaps in its arena
 // (MRVL_GUARD) and the sanitizers of the C compiler, must end with a result within its bounds or an error, in
-// time. MRVLC_PATTERNS=all: all operators, from several seeds (else a few); MRVLC_PATTERN_CC: a compiler and
-// its options, e.g. "gcc -m32 -msse2 -mfpmath=sse"; MRVLC_PATTERN_RUN: what runs the programs, e.g. "qemu-arm
-// -L /usr/..."; MRVLC_PATTERN_OP=NAME: one operator.
+// time. So must a sample of them on machines of 32 bits: i686, and ARM under qemu, where their compilers are
+// installed. MRVLC_PATTERNS=all: all operators, from several seeds (else a few); MRVLC_PATTERN_CC: a compiler
+// and its options, e.g. "gcc -m32 -msse2 -mfpmath=sse"; MRVLC_PATTERN_RUN: what runs the programs, e.g.
+// "qemu-arm -L /usr/..."; MRVLC_PATTERN_OP=NAME: one operator.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -37,14 +38,28 @@ struct Counts {
   std::set<std::string> tried, untried;
 };
 
-const std::string& compiler() {
-  static const std::string text = variable("MRVLC_PATTERN_CC", "cc");
-  return text;
+// What compiles the programs, and what runs them.
+struct Machine {
+  std::string name, compiler, flags, run;
+};
+
+Machine this_machine() {
+  return {"", variable("MRVLC_PATTERN_CC", "cc"),
+          variable("MRVLC_PATTERN_FLAGS", "-fsanitize=address,undefined -fno-sanitize-recover=all"),
+          variable("MRVLC_PATTERN_RUN", "")};
 }
 
-std::string flags() {
-  return variable("MRVLC_PATTERN_FLAGS", "-fsanitize=address,undefined -fno-sanitize-recover=all") +
-         " -O1 -std=gnu99 -w -DMRVL_GUARD -I.";
+// Undefined behaviour ends their programs by a trap: that needs no library.
+std::vector<Machine> machines_of_32_bits() {
+  const std::string traps = "-fsanitize=undefined -fsanitize-undefined-trap-on-error";
+  std::vector<Machine> machines;
+  const test::TempDir dir;
+  if (test::shell(dir.path(), "echo 'int main(void) { return 0; }' | gcc -m32 -x c - -o m32 2>/dev/null") ==
+      0)
+    machines.push_back({"i686", "gcc -m32 -msse2 -mfpmath=sse", traps, ""});
+  if (test::have_tool("arm-linux-gnueabihf-gcc") && test::have_tool("qemu-arm"))
+    machines.push_back({"arm", "arm-linux-gnueabihf-gcc -static", traps, "qemu-arm"});
+  return machines;
 }
 
 // Nothing: it needs more memory than a test should.
@@ -64,8 +79,8 @@ void write(const fs::path& folder, const std::string& name, const std::string& t
   std::ofstream(folder / name, std::ios::binary) << text;
 }
 
-void try_program(const Program& p, const chost::HostCode& code, const std::string& what, uint64_t seed,
-                 int64_t runs, Counts& counts) {
+void try_program(const Program& p, const chost::HostCode& code, const Machine& machine,
+                 const std::string& what, uint64_t seed, int64_t runs, Counts& counts) {
   static const test::TempDir dir;
   std::string sources = "try.c";
   for (const auto& [name, text] : code.files) {
@@ -75,11 +90,12 @@ void try_program(const Program& p, const chost::HostCode& code, const std::strin
   }
   write(dir.path(), "try.c", try_text(p, seed, runs));
   std::string printed;
-  const std::string run = variable("MRVLC_PATTERN_RUN", "");
-  int rc =
-      test::shell(dir.path(), fmt::format("{} {} -o try {} -lm", compiler(), flags(), sources), &printed);
+  int rc = test::shell(dir.path(),
+                       fmt::format("{} {} -O1 -std=gnu99 -w -DMRVL_GUARD -I. -o try {} -lm", machine.compiler,
+                                   machine.flags, sources),
+                       &printed);
   if (rc == 0)
-    rc = test::shell(dir.path(), fmt::format("{} ./try 2> log || {{ tail -n 25 log; exit 1; }}", run),
+    rc = test::shell(dir.path(), fmt::format("{} ./try 2> log || {{ tail -n 25 log; exit 1; }}", machine.run),
                      &printed);
   INFO(what << "\n" << printed);
   CHECK(rc == 0);
@@ -139,7 +155,9 @@ void propose_any(Grower& g, const ops::OpDef& op) {
 }
 
 // Whether it came to anything: not every proposal is one, nor of a type that programs here have.
-void try_operator(const ops::OpDef& op, uint64_t seed, int64_t runs, Counts& counts) {
+// `only`: one of the nine ways to open its shapes; -1: all.
+void try_operator(const ops::OpDef& op, const Machine& machine, uint64_t seed, int64_t runs, int only,
+                  Counts& counts) {
   graphs::Grower g(seed);
   g.dynamic = true;
   for (int attempt = 0; attempt < 30 && node_of(g.model, op) == nullptr; ++attempt) propose_any(g, op);
@@ -147,18 +165,31 @@ void try_operator(const ops::OpDef& op, uint64_t seed, int64_t runs, Counts& cou
   if (node == nullptr) return;
   for (graphs::Value& value : g.model.values) value.dynamic = false;
   size_t number = seed;
+  int way = 0;
   for (const Open open : {Open::Recipe, Open::Lists, Open::All}) {
     for (const Room room : {Room::Wide, Room::Narrow, Room::Lopsided}) {
+      if (only >= 0 && way++ != only) continue;
       const auto p = make_program(g.model, *node, open, room);
       const auto code = p ? code_of(*p) : std::nullopt;
       if (p && !code) ++counts.too_large;
       if (!code) continue;
       counts.tried.insert(std::string(op.name));
-      try_program(*p, *code,
-                  fmt::format("{}-{}-{}-{}", op.name, seed, static_cast<int>(open), static_cast<int>(room)),
+      try_program(*p, *code, machine,
+                  fmt::format("{}{}-{}-{}-{}", machine.name, op.name, seed, static_cast<int>(open),
+                              static_cast<int>(room)),
                   ++number, runs, counts);
     }
   }
+}
+
+void tell(const Counts& counts) {
+  std::cout << fmt::format(
+      "{} operators, {} programs ({} too large), {} runs: {} with elements, {} empty, {} refused; the "
+      "slowest took {:.3f} s\n",
+      counts.tried.size(), counts.programs, counts.too_large, counts.runs, counts.full, counts.empty,
+      counts.refused, counts.slowest);
+  for (const std::string& name : counts.untried) std::cout << "no program of " << name << "\n";
+  CHECK(counts.programs > 0);
 }
 
 }  // namespace
@@ -181,16 +212,53 @@ TEST_CASE("shapes and values at their ends") {
     if (one.empty() ? !whole && !few.contains(name) : one != name) continue;
     const int64_t before = counts.programs;
     for (uint64_t seed = 1; seed <= seeds || (counts.programs == before && seed < 20); ++seed)
-      try_operator(*op, seed, runs, counts);
+      try_operator(*op, this_machine(), seed, runs, -1, counts);
     if (!counts.tried.contains(name)) counts.untried.insert(name);
   }
-  std::cout << fmt::format(
-      "{} operators, {} programs ({} too large), {} runs: {} with elements, {} empty, {} refused; the "
-      "slowest took {:.3f} s\n",
-      counts.tried.size(), counts.programs, counts.too_large, counts.runs, counts.full, counts.empty,
-      counts.refused, counts.slowest);
-  for (const std::string& name : counts.untried) std::cout << "no program of " << name << "\n";
-  CHECK(counts.programs > 0);
+  tell(counts);
+}
+
+TEST_CASE("shapes and values at their ends on 32 bits") {
+  const bool whole = variable("MRVLC_PATTERNS", "") == "all";
+  // Their sizes, or indices, are numbers of 64 bits that the machine's own do not hold.
+  const std::set<std::string> sample = {"Resize",
+                                        "Unique",
+                                        "DFT",
+                                        "Trilu",
+                                        "OneHot",
+                                        "RoiAlign",
+                                        "ReverseSequence",
+                                        "NonMaxSuppression",
+                                        "Slice",
+                                        "Tile",
+                                        "Expand",
+                                        "Pad",
+                                        "Gather",
+                                        "ScatterElements",
+                                        "TopK",
+                                        "Range",
+                                        "Concat",
+                                        "Conv",
+                                        "MatMul",
+                                        "CumSum",
+                                        "Split",
+                                        "ConstantOfShape",
+                                        "CenterCropPad",
+                                        "Reshape"};
+  for (const Machine& machine : machines_of_32_bits()) {
+    Counts counts;
+    int way = 0;
+    for (const ops::OpDef* op : ops::all_ops()) {
+      if (op->emit_dynamic == nullptr && op->infer_dynamic == nullptr) continue;
+      if (!whole && !sample.contains(std::string(op->name))) continue;
+      const int64_t before = counts.programs;
+      for (int tries = 0; tries < 27 && (whole || counts.programs == before); ++tries, ++way)
+        try_operator(*op, machine, 1 + static_cast<uint64_t>(tries / 9), whole ? 2000 : 200, way % 9, counts);
+    }
+    std::cout << machine.name << ": ";
+    tell(counts);
+    CHECK(counts.tried.size() >= 20);
+  }
 }
 
 }  // namespace mrvlc::patterns

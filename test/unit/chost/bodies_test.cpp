@@ -1,6 +1,7 @@
 // Texts that bodies of control flow make, and sequences.
 #include <catch2/catch.hpp>
 
+#include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/file_names.h"
 #include "mrvlc/tensor/npy.h"
 #include "stub.h"
@@ -9,10 +10,10 @@ namespace mrvlc::chost::test {
 namespace {
 
 // Three rounds: a list of texts grows by the number of the round; all of them are read afterwards.
-GraphBuilder growing_texts(bool known_rounds) {
+GraphBuilder growing_texts(bool known_rounds, int64_t rounds = 3) {
   GraphBuilder g;
   ir::ValueId x = g.input({2}, ElementType::I64);
-  ir::ValueId trips = known_rounds ? g.constant(Tensor::of<int64_t>(ElementType::I64, {}, {3}))
+  ir::ValueId trips = known_rounds ? g.constant(Tensor::of<int64_t>(ElementType::I64, {}, {rounds}))
                                    : g.input({}, ElementType::I64);
   ir::ValueId texts = g.node("Cast", {x}, {{"to", ElementType::String}});
 
@@ -49,6 +50,17 @@ TEST_CASE("texts of a loop of any number of rounds are refused") {
   GraphBuilder g = growing_texts(false);
   auto code = generate(g.graph, partition::host_partition(g.graph), {}, {"net", "net"});
   CHECK_FALSE(code.ok());
+}
+
+TEST_CASE("what overflows any plan of memory is refused, with the values that take it") {
+  GraphBuilder g = growing_texts(true, int64_t{1} << 30);
+  Options options{"net", "net"};
+  options.text_bytes = int64_t{1} << 30;
+  auto code = generate(g.graph, partition::host_partition(g.graph), {}, options);
+  REQUIRE_FALSE(code.ok());
+  INFO(code.error().message);
+  CHECK(code.error().code == DiagCode::MRV0641);
+  CHECK(code.error().message.find("scratch of '") != std::string::npos);
 }
 
 namespace {

@@ -15,6 +15,7 @@ MRVLC_DIAG(0207, Error, Rejected, "input {} must be known at compile time")
 MRVLC_DIAG(0208, Error, Rejected, "{}")
 MRVLC_DIAG(0209, Error, Limit, "the result would take {} bytes; the limit is {}")
 MRVLC_DIAG(0210, Error, Limit, "its tables of positions would have {} entries; the limit is {}")
+MRVLC_DIAG(0211, Error, Limit, "the loop has not ended after {} rounds, the limit of --max-rounds")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode

@@ -1,0 +1,46 @@
+// Messages about weights, kernels and memory.
+#include "stages/host_messages.h"
+
+#include "mrvlc/support/diag/chost.h"
+#include "mrvlc/support/saturating.h"
+#include "output/half_weights.h"
+#include "stages/unheeded_tuning.h"
+
+namespace mrvlc::driver {
+namespace {
+
+// Memory that is told of whatever the model; and, from fewer bytes on, so many times the weights. Networks on
+// images have arenas of 100 times their weights, and up to 100 MiB.
+constexpr int64_t kAlways = int64_t{1} << 30, kLeast = int64_t{1} << 28, kTimes = 10;
+
+// The option that bounds most: of an input where its shape is open, else of values.
+std::string remedy(const ir::Graph& graph) {
+  for (ir::ValueId id : graph.inputs()) {
+    const ir::Value& v = graph.value(id);
+    if (!v.type.is_static())
+      return fmt::format("--input-shape '{}=...', --bound VALUE=DIMS", printable(v.name));
+  }
+  return "--bound VALUE=DIMS, or fewer elements in --input-shape or --batch";
+}
+
+void warn_memory(const CompiledModel& m, Diagnostics& diagnostics) {
+  const int64_t bytes = saturating_add(m.host.arena_bytes, m.host.port_bytes);
+  const bool times = bytes >= kLeast && bytes / kTimes > m.host.weights_bytes;
+  if (m.options.arena_limit != chost::kArenaLimit || (bytes < kAlways && !times)) return;
+  const chost::ArenaPeak& peak = m.host.peak;
+  Diag diag = make_diag<DiagCode::MRV0640>(bytes, m.host.weights_bytes, m.host.arena_bytes, m.host.port_bytes,
+                                           peak.alive.empty() ? "nothing" : peak.alive, remedy(m.model.graph),
+                                           m.host.arena_bytes);
+  if (!peak.op.empty()) diag = at_node(std::move(diag), peak.node, peak.op);
+  diagnostics.add(std::move(diag));
+}
+
+}  // namespace
+
+void tell_host(const CompiledModel& m, Diagnostics& diagnostics) {
+  tell_half_weights(m, m.options, diagnostics);
+  warn_unheeded_tuning(m.options, m.inputs.tuning, m.host, diagnostics);
+  warn_memory(m, diagnostics);
+}
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,11 @@
+// What a compile says of the host's code once it is there.
+#pragma once
+#include "model/compiled_model.h"
+
+namespace mrvlc::driver {
+
+// What --host-weights and --tuning come to; MRV0640 for programs whose memory is more than anybody may expect
+// of such a model, unless --arena-limit says what the arena may take.
+void tell_host(const CompiledModel& m, Diagnostics& diagnostics);
+
+}  // namespace mrvlc::driver
