@@ -5,7 +5,7 @@
 #include <iterator>
 #include <map>
 
-#include "model/compiled_model.h"
+#include "inputs/json.h"
 #include "mrvlc/driver/value_file.h"
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/ops/dynamic_shapes.h"

@@ -44,7 +44,7 @@ Status write(const CompiledModel& m, TimingFile& timing, Json& report, Said& sai
 
 std::optional<Finished> finish_model(Session& session, Probed probed,
                                      const std::optional<chost::Tuning>& tuning, Said& said) {
-  Finished out{{std::move(probed.model), {}}, {}};
+  Finished out{{std::move(probed.model), {}, {}}, {}};
   CompiledModel& m = out.model;
   TimingFile timing(m.options);
   const auto phase = [&](const char* name, auto f) { return session.phase(m.options, name, said, f); };
