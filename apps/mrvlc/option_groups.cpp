@@ -34,7 +34,8 @@ const std::vector<OptionGroup>& groups() {
        {"--fail-on-fallback", "--fail-on-accuracy", "--max-cycles", "--max-ms", "--max-arena",
         "--max-weights", "--min-mac-share", "--max-error", "--baseline", "--tolerance"}},
       {"Builds and debugging",
-       {"-j", "--MD", "--MF", "--MT", "--MQ", "--MP", "--timing", "--dump-ir", "--dump-stage"}},
+       {"-j", "--MD", "--MF", "--MT", "--MQ", "--MP", "--depfile-form", "--timing", "--dump-ir",
+        "--dump-stage"}},
   };
   return all;
 }

@@ -19,7 +19,7 @@ import time
 MRVLC, SOURCE, WORK = (pathlib.Path(a).absolute() for a in sys.argv[1:])
 DIGITS = SOURCE / "models" / "digits"
 # Options that decide neither about OUT nor whether it is written (compile_options.cpp).
-NOT_RECORDED = {"help", "output", "name", "force", "timing", "MD", "MF", "MT", "MQ", "MP", "dump-ir", "dump-stage"}
+NOT_RECORDED = {"depfile-form", "help", "output", "name", "force", "timing", "MD", "MF", "MT", "MQ", "MP", "dump-ir", "dump-stage"}
 
 
 def run(*command, status=0):

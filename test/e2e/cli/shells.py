@@ -50,7 +50,7 @@ def main():
     assert offered(scripts["bash"], ["compile", "model.onnx", "--max-cy"]) == {"--max-cycles"}
     assert offered(scripts["bash"], ["rules", "che"]) == {"check"}
     for shown, words in [
-        ({"ir", "disasm", "nodes-json", "bare", "single"}, ["compile", "m.onnx", "--emit", ""]),
+        ({"ir", "disasm", "nodes-json", "bare", "single", "sbom"}, ["compile", "m.onnx", "--emit", ""]),
         ({"single"}, ["compile", "m.onnx", "--emit", "=", "si"]),  # as bash cuts --emit=si
         ({"linked", "c", "blob"}, ["verify", "m.onnx", "--weights", ""]),
         ({"linked", "c", "blob"}, ["compile", "m.onnx", "--weights", "="]),
