@@ -287,6 +287,7 @@ std::string example_text(const Program& program, const Interface& interface, int
   out += "\n" + port_table("input_ports", interface.inputs) + "\n" +
          port_table("output_ports", interface.outputs);
   out += port_files(interface, program.options.single);
+  out += "\n" + kernel(Piece::example_names).text;
   if (threads) out += "\n" + kernel(Piece::example_threads).text;
   if (large) out += "\n" + kernel(Piece::example_arena).text;
   out += run_once(interface, threads) + "\n" + kernel(Piece::example_main).text + main_text(program, large);

@@ -116,11 +116,12 @@ def caches():
     cache.chmod(0o755)
     # A result that anybody could have written is not taken.
     entry = next(cache.rglob("entry.json"))
-    for change, undo in ((lambda: entry.chmod(0o666), lambda: entry.chmod(0o644)), (lambda: entry.parent.chmod(0o777), lambda: entry.parent.chmod(0o755))):
-        change()
+    for file, mode in (entry, 0o646), (entry, 0o664), (entry.parent, 0o757), (entry.parent.parent, 0o777):
+        before = file.stat().st_mode
+        file.chmod(mode)
         shutil.rmtree(WORK / "b7", ignore_errors=True)
-        assert TAKEN not in batch("b7"), "a result was taken"
-        undo()
+        assert TAKEN not in batch("b7"), f"a result of mode {mode:o} was taken"
+        file.chmod(before & 0o777)
     shutil.rmtree(WORK / "b7")
     batch("b7", said=TAKEN)
     source = entry.parent / "out/cached.c"
