@@ -1,3 +1,4 @@
+// The members of report.json, and lines for people made of them.
 #include "size/size_report.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-#include "host_messages.h"
+// Sizes that are told, and the options that make them smaller.
+#include "output/host_messages.h"
 
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/saturating.h"
