@@ -37,7 +37,8 @@ std::string elf(bool wide, bool little, const std::vector<Section>& sections) {
 TEST_CASE("code, constants, variables and zeros of an ELF file") {
   for (const bool wide : {false, true}) {
     for (const bool little : {false, true}) {
-      const std::string file = elf(wide, little, {{1, 6, 1000}, {1, 2, 70}, {1, 3, 8}, {8, 3, 300}, {1, 0, 5000}, {1, 6, 24}});
+      const std::string file =
+          elf(wide, little, {{1, 6, 1000}, {1, 2, 70}, {1, 3, 8}, {8, 3, 300}, {1, 0, 5000}, {1, 6, 24}});
       const auto s = elf_sections(file);
       REQUIRE(s);
       CHECK(s->text == 1024);
@@ -56,14 +57,16 @@ TEST_CASE("code, constants, variables and zeros of an ELF file") {
 }
 
 TEST_CASE("frames that compilers tell") {
-  const auto frames = read_frames("m.c:12:5:m_run\t48\tstatic\nC:/a b/m.c:1:2:m_f0.constprop.0\t96\tdynamic,bounded\nnot a line\n\t\n");
+  const auto frames = read_frames(
+      "m.c:12:5:m_run\t48\tstatic\nC:/a b/m.c:1:2:m_f0.constprop.0\t96\tdynamic,bounded\nnot a line\n\t\n");
   REQUIRE(frames.size() == 2);
   CHECK(frames[0] == Frame{"m_run", 48, true});
   CHECK(frames[1] == Frame{"m_f0.constprop.0", 96, false});
 }
 
 TEST_CASE("words of the compiler that reports show") {
-  CHECK(shown_compiler("/opt/gcc/bin/gcc -mcpu=cortex-m4 -I/home/me -O2") == "gcc -std=c99 -mcpu=cortex-m4 -O2");
+  CHECK(shown_compiler("/opt/gcc/bin/gcc -mcpu=cortex-m4 -I/home/me -O2") ==
+        "gcc -std=c99 -mcpu=cortex-m4 -O2");
   CHECK(shown_compiler("cc") == "cc -Os -std=c99");
   CHECK(shown_compiler(" ").empty());
 }
