@@ -6,7 +6,7 @@
 #include "choice/choice.h"
 #include "function.h"
 #include "mrvlc/ops/dynamic_shapes.h"
-#include "parts.h"
+#include "conv/parts.h"
 #include "size_text.h"
 
 namespace mrvlc::chost {

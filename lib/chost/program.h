@@ -16,7 +16,7 @@
 #include "mrvlc/ops/op.h"
 #include "mrvlc/partition/host_conv.h"
 #include "names.h"
-#include "weights.h"
+#include "weight_store.h"
 
 namespace mrvlc::chost {
 

@@ -1,5 +1,5 @@
 // Lays out the weights blob; its files, and what stub and header say of it.
-#include "weights.h"
+#include "weight_store.h"
 
 #include "mrvlc/support/hash.h"
 #include "text.h"

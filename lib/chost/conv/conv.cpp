@@ -7,7 +7,7 @@
 #include "conv/blocks.h"
 #include "conv/call.h"
 #include "conv/variants.h"
-#include "parts.h"
+#include "conv/parts.h"
 
 namespace mrvlc::chost {
 namespace {

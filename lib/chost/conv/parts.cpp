@@ -1,5 +1,5 @@
 // Convolutions that threads share: a part is a convolution of fewer groups or channels.
-#include "parts.h"
+#include "conv/parts.h"
 
 #include <algorithm>
 
