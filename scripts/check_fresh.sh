@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Installs a bare Debian 12 in a temporary folder and runs scripts/demo.sh and scripts/test.sh there, in a clone of the
-# last commit (uncommitted changes stay out). Needs root, debootstrap and git.
+# Installs a bare Debian 12 in a temporary folder and runs there, in a clone of the last commit (uncommitted changes stay out):
+# scripts/demo.sh; an installation of what it built, with programs by find_package and pkg-config; scripts/test.sh. Needs root,
+# debootstrap and git.
 #
-#   scripts/check_fresh.sh [--keep] [COMMAND...]        other commands than the two, each run in the clone
+#   scripts/check_fresh.sh [--keep] [COMMAND...]        other commands than these, each run in the clone
 #
 # Packages come from the mirror this machine's apt uses for Debian; MIRROR=URL in the environment overrides it.
 set -euo pipefail
@@ -12,7 +13,8 @@ suite=bookworm
 keep=no
 if [ "${1-}" = --keep ]; then keep=yes; shift; fi
 commands=("$@")
-[ ${#commands[@]} -gt 0 ] || commands=(scripts/demo.sh scripts/test.sh)
+install='apt-get install -y -q pkg-config >/dev/null && test/e2e/install/install.sh cmake "$PWD/build" "$PWD/models/digits" /tmp/install'
+[ ${#commands[@]} -gt 0 ] || commands=(scripts/demo.sh "$install" scripts/test.sh)
 
 fail() { echo "check_fresh: $*" >&2; exit 1; }
 [ "$(id -u)" -eq 0 ] || fail "needs root, for debootstrap and chroot"

@@ -23,7 +23,7 @@ from random_integers import MRVLC, TYPES, WORK, Network, mrvlc
 
 PREFIX = MRVLC.parent.parent
 # Multiplications of a Cortex-M4, in a core that the emulator runs; the C library has no clock.
-ARM_DSP = "-O2 -march=armv7-a -marm --specs=rdimon.specs -DCLOCK_MONOTONIC=1 -D'clock_gettime(clock,time)=(void)((time)->tv_sec=(time)->tv_nsec=0)'"
+ARM_DSP = "-O2 -march=armv7-a -marm --specs=rdimon.specs"
 
 
 def flag_sets():
