@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "choice/choice.h"
+#include "conv/parts.h"
 #include "function.h"
 #include "mrvlc/ops/dynamic_shapes.h"
-#include "conv/parts.h"
 #include "size_text.h"
 
 namespace mrvlc::chost {

@@ -1,8 +1,7 @@
 // Lays out the weights blob; its files, and what stub and header say of it.
-#include "weight_store.h"
-
 #include "mrvlc/support/hash.h"
 #include "text.h"
+#include "weight_store.h"
 
 namespace mrvlc::chost {
 namespace {

@@ -48,7 +48,7 @@ std::optional<Probed> as_compiled(Made made, const CompileOptions& options, cons
 std::optional<Probed> probed_as_chosen(Session& session, const OpenedModel& opened, Said& said) {
   auto fork = Fork::open(session, opened, said);
   if (!fork) return std::nullopt;
-  Chosen chosen = choose_for_accuracy(*fork);
+  Chosen chosen = choose_for_accuracy(session, *fork);
   if (chosen.made) return as_compiled(*std::move(chosen.made), fork->options(), *chosen.choice, said);
   auto placed = (*std::exchange(fork, std::nullopt)).take(session, chosen.choice, said);
   const Probe* like = chosen.probe ? &*chosen.probe : nullptr;
@@ -65,10 +65,10 @@ std::optional<Finished> run_compiler(Session& session, const CompileOptions& opt
   return probed ? finish_model(session, *std::move(probed), std::nullopt, said) : std::nullopt;
 }
 
-std::optional<Finished> compile_and_tell(const CompileOptions& options, Diagnostics& diagnostics,
+std::optional<Finished> compile_and_tell(Session& session, const CompileOptions& options,
+                                         Diagnostics& diagnostics,
                                          const std::function<void(std::string)>& dump,
                                          std::vector<std::string>* summary) {
-  Session session(options);
   Said said;
   auto done = run_compiler(session, options, said);
   for (const std::string& text : said.texts) dump(text);
@@ -83,22 +83,23 @@ std::optional<Finished> compile_and_tell(const CompileOptions& options, Diagnost
 
 bool compile(const CompileOptions& options, Diagnostics& diagnostics,
              const std::function<void(std::string)>& dump, std::vector<std::string>* summary) {
-  return compile_and_tell(options, diagnostics, dump, summary).has_value();
+  Session session(options);
+  return compile_and_tell(session, options, diagnostics, dump, summary).has_value();
 }
 
 bool compile_last(const CompileOptions& options, Diagnostics& diagnostics,
                   const std::function<void(std::string)>& dump, std::vector<std::string>* summary) {
   static const Finished* kept = nullptr;  // leak checkers see that it is meant
-  auto done = compile_and_tell(options, diagnostics, dump, summary);
+  Session session(options);
+  auto done = compile_and_tell(session, options, diagnostics, dump, summary);
   if (done) kept = new Finished(*std::move(done));
   return kept != nullptr;
 }
 
 bool compile_noted(const CompileOptions& options, Diagnostics& diagnostics, std::vector<ReadFile>& read) {
   Session session(options);
-  Said said;
-  const bool done = run_compiler(session, options, said).has_value();
-  for (const Diag& d : said.diagnostics.list()) diagnostics.add(d);
+  const auto print_nothing = [](const std::string&) {};
+  const bool done = compile_and_tell(session, options, diagnostics, print_nothing, nullptr).has_value();
   read = session.read;
   return done;
 }

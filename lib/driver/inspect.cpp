@@ -13,7 +13,7 @@
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/json_document.h"
 #include "mrvlc/support/saturating.h"
-#include "stages/unheeded.h"
+#include "stages/ineffective_options.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -221,7 +221,7 @@ std::string model_text(const std::string& file, const onnx::Model& model) {
 std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& diagnostics, bool json) {
   auto model = onnx::import_file(options.model, import_options(options), diagnostics);
   if (!model) return as_declared(options, json);
-  warn_unheeded_shapes(options, model->graph, diagnostics);
+  warn_ineffective_shapes(options, model->graph, diagnostics);
   const std::string file = printable(options.model.filename().string(), 4096);
   return json ? model_json(file, *model) : model_text(file, *model);
 }

@@ -5,7 +5,7 @@
 #include "mrvlc/onnx/operator_use.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/json_document.h"
-#include "stages/unheeded.h"
+#include "stages/ineffective_options.h"
 
 namespace mrvlc::driver {
 namespace {

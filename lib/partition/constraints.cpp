@@ -11,7 +11,7 @@ namespace mrvlc::partition {
 
 namespace {
 
-// Nodes that were folded or merged away leave nothing to place; unheeded() says so.
+// Nodes that were folded or merged away leave nothing to place; ineffective_constraints() says so.
 bool names_source(const ir::Graph& graph, std::string_view pattern) {
   return std::ranges::any_of(graph.sources(), [&](const ir::Source& s) { return answers(s, pattern); });
 }

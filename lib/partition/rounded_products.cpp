@@ -6,7 +6,7 @@
 
 #include "mrvlc/ops/op.h"
 #include "mrvlc/partition/accelerator.h"
-#include "mrvlc/partition/unheeded.h"
+#include "mrvlc/partition/ineffective_constraints.h"
 #include "mrvlc/support/diag/accuracy.h"
 #include "placement.h"
 

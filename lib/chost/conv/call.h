@@ -1,7 +1,7 @@
 // What the emissions of convolutions share: epilogue, and the call of a kernel on the whole or on a part.
 #pragma once
-#include "function.h"
 #include "conv/parts.h"
+#include "function.h"
 
 namespace mrvlc::chost {
 

@@ -6,8 +6,8 @@
 
 #include "conv/blocks.h"
 #include "conv/call.h"
-#include "conv/variants.h"
 #include "conv/parts.h"
+#include "conv/variants.h"
 
 namespace mrvlc::chost {
 namespace {

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "debug/folders.h"
+#include "inputs/rule_files.h"
 #include "model/compiled_model.h"
 #include "mrvlc/driver/debug.h"
 #include "mrvlc/driver/interrupt.h"
@@ -19,7 +20,6 @@
 #include "mrvlc/support/json_document.h"
 #include "mrvlc/support/printable.h"
 #include "mrvlc/support/temporary_dir.h"
-#include "inputs/rule_files.h"
 #include "run/process.h"
 
 namespace mrvlc::driver {

@@ -190,8 +190,8 @@ constexpr size_t kMostRows = 8;
 
 }  // namespace
 
-std::vector<FrontierPoint> accuracy_frontier(const Fork& fork) {
-  AccuracyTrials trials(fork);
+std::vector<FrontierPoint> accuracy_frontier(Session& session, const Fork& fork) {
+  AccuracyTrials trials(session, fork);
   const std::optional<Trial> plain = trials.measure({});
   auto found = plain ? trials.roundings() : std::nullopt;
   if (!found) return {};
@@ -209,8 +209,8 @@ std::vector<FrontierPoint> accuracy_frontier(const Fork& fork) {
   return out;
 }
 
-Chosen choose_for_accuracy(const Fork& fork) {
-  AccuracyTrials trials(fork);
+Chosen choose_for_accuracy(Session& session, const Fork& fork) {
+  AccuracyTrials trials(session, fork);
   const CompileOptions& options = fork.options();
   const bool within = options.objective == CompileOptions::Objective::Accuracy;
   auto choice = within ? best_within(options.slowdown, trials) : meet(*options.accuracy, trials);

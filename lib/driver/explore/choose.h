@@ -11,7 +11,7 @@ struct Chosen {
   std::optional<Made> made;    // by the choice, where the last trial was of it
 };
 // Compiles and measures until the outputs of the probe are near enough, or nothing is left to be done.
-Chosen choose_for_accuracy(const Fork& fork);
+Chosen choose_for_accuracy(Session& session, const Fork& fork);
 
 // What more exactness costs: each row has about half the predicted error of the one before; the first is the
 // compile without --accuracy. Empty: there is no probe.
@@ -19,6 +19,6 @@ struct FrontierPoint {
   double predicted = 0, measured = 0;
   double cycles = 0, host_cycles = 0;  // of the accelerator; an estimate of what the host computes instead
 };
-std::vector<FrontierPoint> accuracy_frontier(const Fork& fork);
+std::vector<FrontierPoint> accuracy_frontier(Session& session, const Fork& fork);
 
 }  // namespace mrvlc::driver

@@ -127,9 +127,9 @@ void Fitting::fit(const ProbedModel& m, const Accuracy::Beyond& b, How how, Accu
   }
 }
 
-std::optional<AccuracyChoice> fitting_choice(const Fork& fork, const CompileOptions& options) {
+std::optional<AccuracyChoice> fitting_choice(Session& session, const Fork& fork,
+                                             const CompileOptions& options) {
   Fitting fitting(options);
-  Session session(options);
   for (;;) {
     Said said;
     auto placed = fork.place(session, options, fitting.choice(), said);

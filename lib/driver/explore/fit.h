@@ -43,6 +43,7 @@ class Fitting {
 };
 
 // What compiles from here come to with these options.
-std::optional<AccuracyChoice> fitting_choice(const Fork& fork, const CompileOptions& options);
+std::optional<AccuracyChoice> fitting_choice(Session& session, const Fork& fork,
+                                             const CompileOptions& options);
 
 }  // namespace mrvlc::driver

@@ -11,7 +11,8 @@ Result<std::string> frontier(const CompileOptions& options) {
   Session session(options);
   Said said;
   const auto fork = Fork::open(session, options, said);
-  const std::vector<FrontierPoint> points = fork ? accuracy_frontier(*fork) : std::vector<FrontierPoint>();
+  const std::vector<FrontierPoint> points =
+      fork ? accuracy_frontier(session, *fork) : std::vector<FrontierPoint>();
   if (points.empty()) return make_diag<DiagCode::MRV0910>();
   std::string out = fmt::format("{:>10} {:>10} {:>12} {:>8} {:>12}\n", "predicted", "measured", "cycles",
                                 "ratio", "host cycles");

@@ -28,10 +28,10 @@ Trial trial_of(const ProbedModel& m) {
 
 }  // namespace
 
-AccuracyTrials::AccuracyTrials(const Fork& from)
+AccuracyTrials::AccuracyTrials(Session& session, const Fork& from)
     : from_(from),
       options_(for_measuring(from.options(), CompileOptions::Probe::Always)),
-      session_(options_) {}
+      session_(session) {}
 
 void AccuracyTrials::look_at(const Probed& first) {
   first_ = first.probe;
@@ -56,9 +56,9 @@ std::optional<Trial> AccuracyTrials::measure(const AccuracyChoice& choice) {
   return trial_of(last_->probed.model);
 }
 
-// What is on the CPU for a choice says what was asked for, which a trial does not know.
+// What is on the CPU for a choice says what was asked for, which a trial does not know; nor does it print.
 std::optional<Made> AccuracyTrials::made(const AccuracyChoice& choice) && {
-  if (!last_ || !choice.on_cpu.empty() || !last_->choice.on_cpu.empty() ||
+  if (!last_ || !from_.options().dump_ir.empty() || !choice.on_cpu.empty() || !last_->choice.on_cpu.empty() ||
       last_->choice.precisions != choice.precisions)
     return std::nullopt;
   return std::move(last_);

@@ -24,12 +24,12 @@ struct Made {
 class AccuracyTrials {
  public:
   // Each trial goes on from a copy of the model that `from` makes.
-  explicit AccuracyTrials(const Fork& from);
+  AccuracyTrials(Session& session, const Fork& from);
 
   // nullopt: it cannot be compiled so, or not probed.
   std::optional<Trial> measure(const AccuracyChoice& choice);
   // What is done without --accuracy about values that leave fp16.
-  std::optional<AccuracyChoice> fitting() const { return fitting_choice(from_, options_); }
+  std::optional<AccuracyChoice> fitting() const { return fitting_choice(session_, from_, options_); }
   size_t runs() const { return runs_; }
   // nullopt: none was probed.
   std::optional<Probe> first_probe() && { return std::move(first_); }
@@ -46,7 +46,7 @@ class AccuracyTrials {
 
   const Fork& from_;
   CompileOptions options_;
-  Session session_;
+  Session& session_;
   std::optional<PlacedModel> placed_;  // the first
   std::optional<Probe> first_;         // of the first that was probed
   std::vector<double> layer_cycles_;   // of that

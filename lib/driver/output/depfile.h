@@ -1,9 +1,9 @@
 // The dependency file of -MD and -MF.
 #pragma once
+#include "inputs/read_files.h"
 #include "mrvlc/driver/options.h"
 #include "mrvlc/support/diag.h"
 #include "mrvlc/target/find.h"
-#include "inputs/read_files.h"
 
 namespace mrvlc::driver {
 

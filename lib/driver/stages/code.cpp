@@ -38,20 +38,17 @@ Status take_hashes(ImportedModel& m) {
 
 std::optional<CodedModel> code_model(Session& session, PlacedModel placed, Said& said) {
   CodedModel m{std::move(placed), {}, {}, {}};
-  if (!session.phase(m.options, "host", said, [&] { return cut_host_parts(m); })) return std::nullopt;
+  if (!session.phase("host", said, [&] { return cut_host_parts(m); })) return std::nullopt;
   RegionCompiler regions(m, m.options, said.diagnostics, said.texts);
   for (const partition::PlacedRegion& region : all_regions(m.model.graph, m.partition))
-    if (!session.phase(m.options, "codegen", said, [&] { return regions.compile(region); }))
-      return std::nullopt;
+    if (!session.phase("codegen", said, [&] { return regions.compile(region); })) return std::nullopt;
   return m;
 }
 
 std::optional<Probed> probe_model(Session& session, PlacedModel placed, const Probe* like, Said& said,
                                   const ShowCode& coded) {
-  const CompileOptions options = placed.options;
   std::optional<Probe> probe;
-  if (!session.phase(options, "probe", said, [&] { return begin_probe(placed, like, probe); }))
-    return std::nullopt;
+  if (!session.phase("probe", said, [&] { return begin_probe(placed, like, probe); })) return std::nullopt;
   auto made = code_model(session, std::move(placed), said);
   if (!made) return std::nullopt;
   for (backend::RegionCode& region : made->regions)
@@ -63,8 +60,8 @@ std::optional<Probed> probe_model(Session& session, PlacedModel placed, const Pr
     m.accuracy.choice = m.choice;
     return {};
   };
-  if (!session.phase(options, "simulate", said, [&] { return time_regions(m); }) ||
-      !session.phase(options, "probe", said, find_errors))
+  if (!session.phase("simulate", said, [&] { return time_regions(m); }) ||
+      !session.phase("probe", said, find_errors))
     return std::nullopt;
   return out;
 }

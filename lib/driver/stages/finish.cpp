@@ -7,9 +7,9 @@
 #include "stages/hashes.h"
 #include "stages/host_messages.h"
 #include "stages/host_parts.h"
+#include "stages/ineffective_options.h"
 #include "stages/stages.h"
 #include "stages/timing_file.h"
-#include "stages/unheeded.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -18,7 +18,7 @@ Status generate_host(CompiledModel& m, const std::optional<chost::Tuning>& tunin
   const chost::Options options = host_options(m, m.options, tuning ? *tuning : tuning_of(m.inputs.tuning));
   MRVLC_ASSIGN(m.host, chost::generate(m.model.graph, m.partition, m.regions, options));
   tell_host(m, said.diagnostics);
-  warn_unheeded_options(m.options, m, said.diagnostics);
+  warn_ineffective_options(m.options, m, said.diagnostics);
   warn_unread(m, said.diagnostics);
   ProgramText text{{m.name + ".c"}, {&m.host.files, &m.libraries.files}};
   const std::vector<std::string>& linked = m.libraries.linked.sources;
@@ -47,7 +47,7 @@ std::optional<Finished> finish_model(Session& session, Probed probed,
   Finished out{{std::move(probed.model), {}, {}}, {}};
   CompiledModel& m = out.model;
   TimingFile timing(m.options);
-  const auto phase = [&](const char* name, auto f) { return session.phase(m.options, name, said, f); };
+  const auto phase = [&](const char* name, auto f) { return session.phase(name, said, f); };
   const auto find_limits = [&]() -> Status {
     MRVLC_ASSIGN(m.accuracy.limits, probed.probe.limits(m, m.options));
     return {};
@@ -62,26 +62,6 @@ std::optional<Finished> finish_model(Session& session, Probed probed,
     said.diagnostics.add(timed.error());
     return std::nullopt;
   }
-  return out;
-}
-
-CompileOptions for_trial(const CompileOptions& options) {
-  CompileOptions out = options;
-  out.timing.clear();
-  out.measure_size.clear();
-  out.depfile.clear();
-  out.dump_ir.clear();
-  out.dump_stages.clear();
-  out.log = Log();
-  return out;
-}
-
-CompileOptions for_measuring(const CompileOptions& options, CompileOptions::Probe probe) {
-  CompileOptions out = for_trial(options);
-  out.accuracy.reset();
-  out.objective = CompileOptions::Objective::Speed;
-  out.fail_on_fallback = out.fail_on_accuracy = false;
-  out.probe = probe;
   return out;
 }
 

@@ -4,13 +4,13 @@
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/saturating.h"
 #include "output/half_weights.h"
-#include "stages/unheeded_tuning.h"
+#include "stages/ineffective_tuning.h"
 
 namespace mrvlc::driver {
 namespace {
 
-// Memory that is told of whatever the model; and, from fewer bytes on, so many times the weights. Networks on
-// images have arenas of 100 times their weights, and up to 100 MiB.
+// From so many bytes on memory is told of for any model; from fewer, where it is so many times the weights.
+// Networks on images have arenas of 100 times their weights, and up to 100 MiB.
 constexpr int64_t kAlways = int64_t{1} << 30, kLeast = int64_t{1} << 28, kTimes = 10;
 
 // The option that bounds most: of an input where its shape is open, else of values.
@@ -39,7 +39,7 @@ void warn_memory(const CompiledModel& m, Diagnostics& diagnostics) {
 
 void tell_host(const CompiledModel& m, Diagnostics& diagnostics) {
   tell_half_weights(m, m.options, diagnostics);
-  warn_unheeded_tuning(m.options, m.inputs.tuning, m.host, diagnostics);
+  warn_ineffective_tuning(m.options, m.inputs.tuning, m.host, diagnostics);
   warn_memory(m, diagnostics);
 }
 

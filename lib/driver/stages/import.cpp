@@ -3,9 +3,9 @@
 #include "diff/totals.h"
 #include "folder/output_folder.h"
 #include "mrvlc/support/parallel.h"
+#include "stages/ineffective_options.h"
 #include "stages/stages.h"
 #include "stages/targets_of.h"
-#include "stages/unheeded.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -52,7 +52,7 @@ std::optional<onnx::Model> read_model(const CompileOptions& options, Said& said)
 std::optional<OpenedModel> open_targets(Session& session, const CompileOptions& options, Said& said) {
   OpenedModel m;
   m.options = options;
-  const bool done = session.phase(options, "options", said, [&] { return open(options, m, said); });
+  const bool done = session.phase("options", said, [&] { return open(options, m, said); });
   return done ? std::optional(std::move(m)) : std::nullopt;
 }
 
@@ -61,8 +61,8 @@ std::optional<ImportedModel> import_model(Session& session, OpenedModel opened, 
   auto model = session.timer.time("import", [&] { return read_model(m.options, said); });
   if (!model) return std::nullopt;
   m.model = *std::move(model);
-  if (m.options.quantized == nullptr) warn_unheeded_shapes(m.options, m.model.graph, said.diagnostics);
-  const bool noted = session.phase(m.options, "options", said, [&] { return note_files(m); });
+  if (m.options.quantized == nullptr) warn_ineffective_shapes(m.options, m.model.graph, said.diagnostics);
+  const bool noted = session.phase("options", said, [&] { return note_files(m); });
   session.read = m.read;
   return noted ? std::optional(std::move(m)) : std::nullopt;
 }

@@ -4,12 +4,12 @@
 #include "accuracy/known.h"
 #include "mrvlc/partition/costs.h"
 #include "output/gates.h"
+#include "stages/ineffective_options.h"
 #include "stages/integers_left.h"
 #include "stages/passes_of.h"
 #include "stages/placement_log.h"
 #include "stages/stages.h"
 #include "stages/targets_of.h"
-#include "stages/unheeded.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -90,7 +90,7 @@ std::optional<PlacedModel> place_model(Session& session, SimplifiedModel simplif
   PlacedModel m{std::move(simplified), choice, {}, {}, false};
   // Borders are taken from the passes' fences again in a second round.
   if (m.pins != nullptr) m.pins = std::make_shared<partition::Pins>(*m.pins);
-  if (!session.phase(m.options, "partition", said, [&] { return place(session, m, said); }) ||
+  if (!session.phase("partition", said, [&] { return place(session, m, said); }) ||
       (m.options.fail_on_fallback && !check_fallback(m, said.diagnostics)))
     return std::nullopt;
   return m;

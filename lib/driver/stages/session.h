@@ -21,19 +21,19 @@ struct Said {
 };
 
 struct Session {
-  explicit Session(const CompileOptions& options) : timer(options.log) {}
+  explicit Session(const CompileOptions& options) : timer(options.log), out(options.out) {}
 
   PhaseTimer timer;
+  std::filesystem::path out;  // what an interrupt is told of
   std::vector<passes::PassTime> pass_times;
   std::vector<ReadFile> read;  // so far, for who asks what a stage that failed has read
 
   // `f` as a part of the phase `name`. False: it failed, or the user wants no more; `said` says so.
   template <class F>
-  bool phase(const CompileOptions& options, const char* name, Said& said, F f) {
+  bool phase(const char* name, Said& said, F f) {
     Status status = timer.time(name, f);
     // Once OUT is in place there is nothing left to interrupt.
-    if (status.ok() && interrupted() != 0)
-      status = make_diag<DiagCode::MRV0002>(options.out.string(), "interrupted");
+    if (status.ok() && interrupted() != 0) status = make_diag<DiagCode::MRV0002>(out.string(), "interrupted");
     if (!status.ok()) said.diagnostics.add(status.error());
     return status.ok();
   }

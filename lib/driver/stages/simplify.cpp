@@ -4,8 +4,8 @@
 #include "mrvlc/driver/place.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/passes/fences.h"
-#include "stages/integers_left.h"
 #include "stages/hashes.h"
+#include "stages/integers_left.h"
 #include "stages/passes_of.h"
 #include "stages/stages.h"
 #include "stages/targets_of.h"
@@ -75,8 +75,8 @@ Status simplify(Session& session, SimplifiedModel& m, const PlacementAsked& aske
 std::optional<SimplifiedModel> simplify_model(Session& session, ImportedModel imported,
                                               const PlacementAsked& asked, Said& said) {
   SimplifiedModel m{std::move(imported), {}, {}, {}, {}, {}, {}};
-  if (!session.phase(m.options, "rules", said, [&] { return read_rules(m); }) ||
-      !session.phase(m.options, "passes", said, [&] { return simplify(session, m, asked, said); }))
+  if (!session.phase("rules", said, [&] { return read_rules(m); }) ||
+      !session.phase("passes", said, [&] { return simplify(session, m, asked, said); }))
     return std::nullopt;
   return m;
 }

@@ -3,7 +3,7 @@
 
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/support/diag/tools.h"
-#include "stages/unheeded.h"
+#include "stages/ineffective_options.h"
 
 namespace mrvlc::driver {
 namespace {

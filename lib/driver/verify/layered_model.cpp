@@ -43,8 +43,8 @@ void make_output(ir::Graph& graph, ir::ValueId id) {
 std::optional<PlacedModel> placed_for_layers(Session& session, const CompileOptions& options, Said& said) {
   auto fork = Fork::open(session, options, said);
   if (!fork) return std::nullopt;
-  const auto choice =
-      chooses(options) ? choose_for_accuracy(*fork).choice : fitting_choice(*fork, fork->options());
+  const auto choice = chooses(options) ? choose_for_accuracy(session, *fork).choice
+                                       : fitting_choice(session, *fork, fork->options());
   CompileOptions parts = fork->options();
   parts.objective = CompileOptions::Objective::Speed;
   parts.accuracy.reset();  // of outputs alone, not of all the values that are made such here

@@ -199,6 +199,16 @@ kept_samples() {
   expect 2 "--keep-samples" calibrate "$digits" --data data -o x.json --keep-samples -1
 }
 
+# The last trial may become the compile itself; with --dump-ir it is compiled once more.
+trials() {
+  for limit in 1e-1 1e-4; do
+    expect 0 "" compile "$digits" -o chosen --accuracy $limit --timing chosen.json
+    for phase in partition codegen simulate; do check "--timing has the $phase of trials" grep -q "\"$phase\"" chosen.json; done
+    expect 0 "graph" compile "$digits" -o printed --accuracy $limit --dump-ir fold-constants
+    check "with --accuracy $limit a trial is what a compile makes" diff -r chosen printed
+  done
+}
+
 digits_labels=$2/test_y.npy
 wrong_options
 probed
@@ -210,6 +220,7 @@ damaged
 samples
 overflowing
 input_limits
+trials
 check "no temporary folders stay" test -z "$(ls "$TMPDIR")"
 echo "$checks checks, $failures failures"
 [ $failures = 0 ]

@@ -10,8 +10,8 @@
 #include "mrvlc/driver/place.h"
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/interp/interp.h"
+#include "mrvlc/partition/ineffective_constraints.h"
 #include "mrvlc/partition/rules.h"
-#include "mrvlc/partition/unheeded.h"
 #include "mrvlc/passes/pass.h"
 #include "mrvlc/sim/simulator.h"
 #include "mrvlc/support/diag/accel.h"
@@ -63,7 +63,7 @@ class Runner {
     if (t_.keep_layers && !name_layers()) return v_;
     auto placed = driver::place(t_.graph, backend_.get(), t_.options, sources_);
     if (!placed.ok()) return refused(placed.error());
-    for (const Diag& d : partition::unheeded(t_.graph, *placed, t_.options))
+    for (const Diag& d : partition::ineffective_constraints(t_.graph, *placed, t_.options))
       if (d.severity() != Severity::Warning) return wrong("no warning: " + d.message);
     for (size_t i = 0; i < t_.inputs.size(); ++i) values_[t_.graph.inputs()[i]] = t_.inputs[i];
     for (const partition::Step& step : placed->steps) {

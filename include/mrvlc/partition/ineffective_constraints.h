@@ -9,7 +9,8 @@
 namespace mrvlc::partition {
 
 // `partition` was made of this graph with these options.
-std::vector<Diag> unheeded(const ir::Graph& graph, const Partition& partition, const Options& options);
+std::vector<Diag> ineffective_constraints(const ir::Graph& graph, const Partition& partition,
+                                          const Options& options);
 
 // Products of dequantised integers that are quantised again and computed in fp16: MRV0918, one for all.
 std::vector<Diag> integers_in_half(const ir::Graph& graph, const Partition& partition,

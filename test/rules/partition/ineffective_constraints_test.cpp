@@ -1,5 +1,5 @@
 // What of --cpu, --accel, --border and rule files did not come about as asked is said.
-#include "mrvlc/partition/unheeded.h"
+#include "mrvlc/partition/ineffective_constraints.h"
 
 #include "build.h"
 #include "mrvlc/passes/pass.h"
@@ -19,7 +19,7 @@ Said ask(ir::Graph g, const partition::Options& options,
   auto p = partition::partition(g, accelerator, options);
   if (!p.ok()) FAIL(p.error().message);
   Said said{test::steps(g, *p), {}};
-  for (const Diag& d : partition::unheeded(g, *p, options))
+  for (const Diag& d : partition::ineffective_constraints(g, *p, options))
     said.warnings.push_back(std::string(diag_info(d.code).name) + " " + d.message);
   return said;
 }

@@ -1,5 +1,5 @@
 // Entries of a tuning that a compile did not heed, as diagnostics.
-#include "stages/unheeded_tuning.h"
+#include "stages/ineffective_tuning.h"
 
 #include <algorithm>
 
@@ -17,8 +17,8 @@ std::string_view why_not(const chost::LayerChoice& layer, const std::string& ask
 
 }  // namespace
 
-void warn_unheeded_tuning(const CompileOptions& options, const TuningFile& file, const chost::HostCode& host,
-                          Diagnostics& diagnostics) {
+void warn_ineffective_tuning(const CompileOptions& options, const TuningFile& file,
+                             const chost::HostCode& host, Diagnostics& diagnostics) {
   if (options.tuning.empty()) return;
   if (host.choices.empty())
     return diagnostics.add(make_diag<DiagCode::MRV0010>(

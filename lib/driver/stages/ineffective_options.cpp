@@ -1,5 +1,5 @@
 // Options without effect on this model, and models that mostly stay on the CPU, with what keeps them there.
-#include "stages/unheeded.h"
+#include "stages/ineffective_options.h"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@
 #include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
-#include "mrvlc/partition/unheeded.h"
+#include "mrvlc/partition/ineffective_constraints.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/saturating.h"
@@ -70,7 +70,8 @@ void check_bound(const std::string& name, const ir::Graph& graph, Diagnostics& d
 
 }  // namespace
 
-void warn_unheeded_shapes(const CompileOptions& options, const ir::Graph& graph, Diagnostics& diagnostics) {
+void warn_ineffective_shapes(const CompileOptions& options, const ir::Graph& graph,
+                             Diagnostics& diagnostics) {
   if (given(options, "--batch") && !binds_batch(diagnostics)) {
     const std::string_view by = !options.input_shapes.empty() ? "--input-shape"
                                 : !options.input_dims.empty() ? "--input-dim"
@@ -180,7 +181,7 @@ void warn_placement(const PlacedModel& m, partition::Options options, Diagnostic
   const auto add = [&](std::vector<Diag> found) {
     for (Diag& d : found) diagnostics.add(std::move(d));
   };
-  add(partition::unheeded(m.model.graph, m.partition, options));
+  add(partition::ineffective_constraints(m.model.graph, m.partition, options));
   add(partition::refused_precisions(m.model.graph, m.partition, options));
   if (!m.has_accelerator) return;
   add(partition::integers_in_half(m.model.graph, m.partition, *m.backend));
@@ -204,7 +205,8 @@ void warn_placement(const PlacedModel& m, partition::Options options, Diagnostic
   diagnostics.add(make_diag<DiagCode::MRV0012>(what, tally.cause(), remedy));
 }
 
-void warn_unheeded_options(const CompileOptions& options, const CompiledModel& m, Diagnostics& diagnostics) {
+void warn_ineffective_options(const CompileOptions& options, const CompiledModel& m,
+                              Diagnostics& diagnostics) {
   if (m.regions.empty()) {
     const bool host = !m.has_accelerator;
     const char* why = host ? "with --target host nothing runs on an accelerator"

@@ -1,5 +1,5 @@
 // Follows every constraint to the nodes that answer it now, and says which came to nothing, and why.
-#include "mrvlc/partition/unheeded.h"
+#include "mrvlc/partition/ineffective_constraints.h"
 
 #include <algorithm>
 #include <functional>
@@ -236,7 +236,8 @@ std::string shown(const ir::Graph& graph, const ir::Node& n) {
   return shown(n.name, n.outputs.empty() ? n.name : graph.value(n.outputs.front()).name, n.op->name);
 }
 
-std::vector<Diag> unheeded(const ir::Graph& graph, const Partition& partition, const Options& options) {
+std::vector<Diag> ineffective_constraints(const ir::Graph& graph, const Partition& partition,
+                                          const Options& options) {
   return Finder(graph, partition, options).run();
 }
 
