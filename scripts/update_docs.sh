@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the parts of docs/ that come from the program: docs/operators.md, docs/codes.md, the arrows of docs/architecture.md, and the picture of the README. With --check only compares (a test does that).
+# Writes the parts of docs/ that come from the program: docs/operators.md, docs/codes.md, the arrows of docs/architecture.md, the options of docs/command-line.md, and the picture of the README. With --check only compares (a test does that).
 #   scripts/update_docs.sh [--check] [MRVLC]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -69,6 +69,11 @@ architecture() {
   table=$(python3 test/unit/architecture/check_includes.py --arrows .) || return 1
   TABLE=$table awk '/^<!-- arrows end -->$/ { skip = 0 } !skip { print } /^<!-- arrows -->$/ { print ENVIRON["TABLE"]; skip = 1 }' docs/architecture.md
 }
+options() {
+  local table
+  table=$("$mrvlc" help --markdown) || return 1
+  TABLE=$table awk '/^<!-- options end -->$/ { skip = 0 } !skip { print } /^<!-- options -->$/ { print ENVIRON["TABLE"]; skip = 1 }' docs/command-line.md
+}
 # renew PAGE FUNCTION
 renew() {
   if [ "$check" = yes ]; then
@@ -82,4 +87,5 @@ renew() {
 renew docs/operators.md operators
 renew docs/codes.md codes
 renew docs/architecture.md architecture
+renew docs/command-line.md options
 renew docs/pictures/digits.svg picture

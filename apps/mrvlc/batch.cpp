@@ -38,7 +38,7 @@ void add_options(CLI::App& cmd, Arguments& a) {
   cmd.add_option("MODELS", o.models, "ONNX models; of a folder all *.onnx in and below it")
       ->required()
       ->type_name("");
-  cmd.add_option("-o,--output", a.compile.out, "folder for a folder a model, and batch.json")
+  cmd.add_option("-o,--output", o.out, "folder for a folder a model, and batch.json")
       ->required()
       ->type_name("DIR")
       ->check(not_empty());
@@ -57,10 +57,7 @@ void add_options(CLI::App& cmd, Arguments& a) {
       ->type_name("DIR")
       ->check(not_empty());
   cmd.add_flag("--again", o.again, "try failures again whose files and options are as they were");
-  add_import_options(cmd, a.compile);
-  add_code_options(cmd, a.compile);
-  add_result_options(cmd, a.compile);
-  group_options(cmd);
+  add_table_options(cmd, driver::command::kBatch, a.compile);
 }
 
 void print_progress(const driver::BatchModel& m, size_t done, size_t of) {
@@ -73,12 +70,8 @@ void batch(const CLI::App& cmd, Arguments& a, Context& context) {
   driver::BatchOptions& o = a.batch;
   auto options = checked(cmd, a.compile, context.messages);
   if (!options.ok()) return context.fail("mrvlc batch", options.error());
-  // What is about the batch decides nothing in the OUT of a model.
-  std::erase_if(options->typed,
-                [](const auto& t) { return std::ranges::find(kOwn, "--" + t.name) != kOwn.end(); });
   options->log = Log();  // that of a terminal has a thread, which must not be there when processes are made
   o.compile = *options;
-  o.out = a.compile.out;
   for (const auto& [name, words] : typed_options(cmd, kOwn)) {
     o.options += name;
     for (const std::string& word : words) o.options += '\x1f' + word;

@@ -21,10 +21,10 @@ void add_calibrate_host(CLI::App& app, Context& context) {
       ->check(not_empty());
   o->name = "host";
   cmd->add_option("--name", o->name, "name of the host model")->type_name("NAME")->capture_default_str();
-  cmd->add_option("--host-model", a->host_model,
+  cmd->add_option("--host-model", a->options.host_model,
                   "what is measured against, and holds for what no model shows; the built-in one by default")
       ->type_name("FILE");
-  add_import_options(*cmd, *a);
+  add_table_options(*cmd, driver::command::kOthers, *a);
   add_remote_options(*cmd, o->run);
   cmd->add_option("--cc", o->run.cc, "C compiler ($CC, or cc); with --on one for the other machine");
   cmd->add_option("--cflags", o->run.cflags, "its flags (-O3 -march=native; with --on -O3)");

@@ -57,147 +57,10 @@ bool Context::shows_progress() const {
   return ::isatty(STDERR_FILENO) != 0 && messages.format == "text" && !messages.quiet;
 }
 
-namespace {
-
-void add_depfile_options(CLI::App& cmd, CompileArguments& a) {
-  cmd.add_flag("--MD", a.depfile_default, "write a Makefile dependency file OUT.d (spelled -MD as well)");
-  cmd.add_option("--MF", a.depfile, "write the dependency file here (spelled -MF as well)")
-      ->type_name("FILE")
-      ->check(not_empty());
-  cmd.add_option("--MT", a.depfile_targets,
-                 "target of the dependency file, as it is to stand there; OUT/manifest.json by default "
-                 "(repeatable; spelled -MT as well)")
-      ->type_name("TARGET")
-      ->check(not_empty())
-      ->allow_extra_args(false);
-  cmd.add_option("--MQ", a.depfile_quoted_targets,
-                 "the same, quoted for make (repeatable; spelled -MQ as well)")
-      ->type_name("TARGET")
-      ->check(not_empty())
-      ->allow_extra_args(false);
-  cmd.add_flag("--MP", a.depfile_phony,
-               "add a target without prerequisites for each file but the model (spelled -MP as well)");
-  cmd.add_option("--depfile-form", a.depfile_form,
-                 "of the dependency file: for make, with conditions about the environment and about files "
-                 "that may appear; plain, as Ninja reads it; auto: for make where make runs mrvlc")
-      ->check(CLI::IsMember({"auto", "make", "plain"}))
-      ->type_name("FORM")
-      ->capture_default_str();
-}
-
-void add_output_options(CLI::App& cmd, CompileArguments& a) {
-  cmd.add_option("-o,--output", a.out, "folder to write; appears whole or not at all")
-      ->required()
-      ->type_name("OUT")
-      ->check(not_empty());
-  cmd.add_flag("--force", a.force,
-               "delete what no compile wrote in OUT, where it is kept or in the way otherwise");
-  cmd.add_option("--data", a.data,
-                 "of --precision int8 and auto: folder of samples, a folder each, or one .npy an input "
-                 "(docs/calibration.md)")
-      ->type_name("DIR")
-      ->check(not_empty());
-  add_result_options(cmd, a);
-  add_baseline_options(cmd, a.gates);
-  add_depfile_options(cmd, a);
-  cmd.add_option("-j", a.jobs, "threads, one for each core by default; the output never depends on it")
-      ->type_name("N");
-  cmd.add_option("--timing", a.timing, "write time and memory of each phase to this JSON file")
-      ->type_name("FILE")
-      ->check(not_empty());
-  cmd.add_option("--dump-ir", a.dump_ir, "print the IR after this pass to stdout")->type_name("PASS");
-  cmd.add_option("--dump-stage", a.dump_stages,
-                 "print what this stage of the accelerator's back end made to stdout: primitives, tiling, "
-                 "residency or tile-program (repeatable)")
-      ->type_name("STAGE")
-      ->allow_extra_args(false);
-}
-
-// An option that takes one of the words of an enumeration.
-void add_words(CLI::App& cmd, const char* option, std::string& value, std::span<const std::string_view> words,
-               const char* type_name, const char* what) {
-  cmd.add_option(option, value, what)
-      ->check(CLI::IsMember(std::vector<std::string>(words.begin(), words.end())))
-      ->type_name(type_name)
-      ->capture_default_str();
-}
-
-}  // namespace
-
-void add_weights_option(CLI::App& cmd, CompileArguments& a) {
-  add_words(
-      cmd, "--weights", a.weights, chost::kWeightsAs, "HOW",
-      "how the host's constants come to the program: linked in by an assembler file, as an array in c, or "
-      "as a blob that the program loads or maps");
-}
-
-void add_optimize_option(CLI::App& cmd, CompileArguments& a) {
-  add_words(cmd, "--optimize", a.optimize, chost::kOptimize, "FOR",
-            "the host's C for speed, for size (one kernel for all convolutions, plain loops, functions of "
-            "the C library), or balanced (one kernel of each kind)");
-}
-
-void add_host_weights_option(CLI::App& cmd, CompileArguments& a) {
-  add_words(cmd, "--host-weights", a.host_weights, chost::kWeightTypes, "TYPE",
-            "weights of the host's convolutions, matrix products and recurrent layers: fp16 rounds them and "
-            "takes half the memory; what is computed stays fp32");
-}
-
-void add_exact_option(CLI::App& cmd, CompileArguments& a) {
-  cmd.add_flag("--exact", a.exact,
-               "convolutions on the host as sums in a fixed order, none by Winograd's algorithm, which is "
-               "faster, rounds more and takes more memory");
-}
-
-void add_host_code_options(CLI::App& cmd, CompileArguments& a) {
-  add_host_weights_option(cmd, a);
-  cmd.add_option("--arena-limit", a.arena_limit, "exit with code 4 when the host's arena needs more bytes")
-      ->type_name("SIZE")
-      ->transform(size_check());
-  cmd.add_flag(
-      "--unchecked-indices", a.unchecked_indices,
-      "no check at run time of values that say where (indices, labels, lengths): one out of range is "
-      "brought into its range or skipped, instead of NAME_ERROR_VALUE");
-  add_exact_option(cmd, a);
-  cmd.add_option(
-         "--threads", a.threads,
-         "parts of a loop at most that threads of the caller may run (1: none); each has scratch memory")
-      ->type_name("N")
-      ->check(CLI::Range(1, 256).description(""));
-}
-
-void add_result_options(CLI::App& cmd, CompileArguments& a) {
-  cmd.add_flag("--fail-on-fallback", a.fail_on_fallback, "exit with code 5 when anything runs on the CPU");
-  add_accuracy_options(cmd, a);
-  add_fault_options(cmd, a);
-  add_gate_options(cmd, a.gates);
-  cmd.add_option("--text-bytes", a.text_bytes, "room for each text made at run time, on average (256)")
-      ->type_name("SIZE")
-      ->transform(size_check())
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30).description(""));
-  add_host_code_options(cmd, a);
-  add_optimize_option(cmd, a);
-  add_weights_option(cmd, a);
-  cmd.add_option("--measure-size", a.measure_size,
-                 "a C compiler with its flags, e.g. 'arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -Os': "
-                 "bytes of code and stack frames for the report")
-      ->type_name("CC")
-      ->check(not_empty());
-  cmd.add_option("--emit", a.emit,
-                 "further files: ir, disasm, nodes-json, bare: an example without operating system; single: "
-                 "the program "
-                 "as one .c, with the weights, and one .h; sbom: OUT as an SPDX document (repeatable)")
-      ->check(CLI::IsMember({"ir", "disasm", "nodes-json", "bare", "single", "sbom"}))
-      ->type_name("KIND")
-      ->allow_extra_args(false);
-}
-
 void add_compile(CLI::App& app, Context& context) {
   auto a = std::make_shared<CompileArguments>();
   CLI::App* cmd = app.add_subcommand("compile", "compile a model to a binary, a host stub and an ID map");
-  add_compile_options(*cmd, *a);
-  add_output_options(*cmd, *a);
-  group_options(*cmd);
+  add_model_and_options(*cmd, driver::command::kCompile, *a);
   add_compile_examples(*cmd);
   cmd->callback([a, cmd, &context] {
     auto options = checked(*cmd, *a, context.messages);
@@ -215,7 +78,8 @@ void add_compile(CLI::App& app, Context& context) {
     print_diagnostics(a->model, diagnostics, context.messages);
     context.exit_code = ok ? 0 : diagnostics.exit_code();
     errno = 0;
-    if ((!a->dump_ir.empty() || !a->dump_stages.empty()) && ok) context.check_stdout(a->model);
+    if ((!options->dump_ir.empty() || !options->accelerator.stages.empty()) && ok)
+      context.check_stdout(a->model);
     if (context.exit_code == 0) print_progress(a->model, summary, context.messages);
   });
 }
@@ -255,7 +119,7 @@ void add_measuring_options(CLI::App& cmd, driver::ProfileOptions& o) {
 void add_run(CLI::App& app, Context& context) {
   auto o = std::make_shared<driver::RunOptions>();
   auto inputs = std::make_shared<std::vector<std::string>>();
-  auto dirs = std::make_shared<std::vector<std::string>>();
+  auto dirs = std::make_shared<std::vector<std::filesystem::path>>();
   CLI::App* cmd = app.add_subcommand("run", "build the host stub and run it against the simulator");
   cmd->add_option("OUT", o->out, "folder made by compile")->required()->type_name("");
   cmd->add_option("--input", *inputs, "NAME=FILE: .npy, .json or .pb, see docs/values.md (repeatable)")
@@ -297,7 +161,7 @@ void add_run(CLI::App& app, Context& context) {
 
 void add_profile(CLI::App& app, Context& context) {
   auto o = std::make_shared<driver::ProfileOptions>();
-  auto dirs = std::make_shared<std::vector<std::string>>();
+  auto dirs = std::make_shared<std::vector<std::filesystem::path>>();
   auto by = std::make_shared<std::string>();
   CLI::App* cmd = app.add_subcommand("profile", "cycles, bytes and utilisation by ONNX operator");
   cmd->add_option("OUT", o->out, "folder made by compile")->required()->type_name("");
@@ -390,7 +254,7 @@ void add_inspect(CLI::App& app, Context& context) {
   CLI::App* cmd = app.add_subcommand("inspect",
                                      "graph, shapes, operators, parameters, MACs; of a folder the operators "
                                      "of its models, and which are missing");
-  add_model_options(*cmd, *a);
+  add_model_and_options(*cmd, driver::command::kOthers, *a);
   auto json = std::make_shared<bool>(false);
   cmd->add_flag("--json", *json, "JSON instead of text");
   cmd->callback([a, cmd, json, &context] {

@@ -25,7 +25,7 @@ void add_reduce(CLI::App& app, Context& context) {
   auto a = std::make_shared<CompileArguments>();
   auto o = std::make_shared<driver::ReduceOptions>();
   CLI::App* cmd = app.add_subcommand("reduce", "the smallest model that still fails a check");
-  add_model_options(*cmd, *a);
+  add_model_and_options(*cmd, driver::command::kOthers, *a);
   cmd->add_option("--check", o->check,
                   "command of the shell that fails on the model, e.g. 'mrvlc verify {}'; {} is the model")
       ->required()
@@ -58,7 +58,7 @@ void add_compare(CLI::App& app, Context& context) {
   auto o = std::make_shared<driver::CompareOptions>();
   CLI::App* cmd =
       app.add_subcommand("compare", "the first tensor that another runtime has computed differently");
-  add_model_options(*cmd, *a);
+  add_model_and_options(*cmd, driver::command::kOthers, *a);
   cmd->add_option("--with", o->with, "folder of NAME.npy, a file a tensor, the model's inputs too")
       ->required()
       ->type_name("DIR")
@@ -84,8 +84,7 @@ void add_bundle(CLI::App& app, Context& context) {
   auto a = std::make_shared<CompileArguments>();
   auto o = std::make_shared<driver::BundleOptions>();
   CLI::App* cmd = app.add_subcommand("bundle", "packs what a report of a fault needs, without your weights");
-  add_compile_options(*cmd, *a);
-  add_result_options(*cmd, *a);
+  add_model_and_options(*cmd, driver::command::kBundle, *a);
   cmd->add_option("-o,--output", o->out, "archive to write, .tar.gz")
       ->required()
       ->type_name("FILE")

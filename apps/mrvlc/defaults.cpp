@@ -6,6 +6,7 @@
 
 #include "arguments.h"
 #include "command_table.h"
+#include "mrvlc/driver/option_table.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/nearest.h"
@@ -22,11 +23,16 @@ constexpr uint64_t kMaxBytes = 1u << 20;
 constexpr std::array<std::string_view, 5> kNever = {"--help", "--version", "--project", "--output",
                                                     "--log-level"};
 
-// What runs a program, loads one, reaches another machine, deletes or writes elsewhere: a file that only lies
-// in the current folder must not say it.
-constexpr std::array<std::string_view, 9> kOnlyIfNamed = {"--measure-size", "--cc",         "--cflags",
-                                                          "--device-lib",   "--target-dir", "--on",
-                                                          "--ssh-config",   "--force",      "--cache"};
+// Options of no table that run a program, load one, reach another machine or write elsewhere
+// (driver::option::kOnlyIfNamed).
+constexpr std::array<std::string_view, 6> kOnlyIfNamed = {"--cc", "--cflags",     "--device-lib",
+                                                          "--on", "--ssh-config", "--cache"};
+
+bool only_if_named(const std::string& option) {
+  const driver::OptionRecord* record = driver::find_option(option);
+  if (record != nullptr) return (record->facts & driver::option::kOnlyIfNamed) != 0;
+  return std::ranges::find(kOnlyIfNamed, option) != kOnlyIfNamed.end();
+}
 
 // The command that the words name, as in "mrvlc rules check".
 const CLI::App* command_of(const CLI::App& app, const std::vector<std::string>& words, std::string& path) {
@@ -162,7 +168,7 @@ class Defaults {
             file, fmt::format("'{}' has no option '{}'{}", section, printable(key), suggestion(key)));
       }
       if (is_kept(**found)) continue;
-      if (!named_ && std::ranges::find(kOnlyIfNamed, (*found)->get_name()) != kOnlyIfNamed.end())
+      if (!named_ && only_if_named((*found)->get_name()))
         return make_diag<DiagCode::MRV0003>(
             file, fmt::format("'{}.{}' names a program, a library, a host or a folder: it is read only with "
                               "--project {} (docs/security.md)",

@@ -7,7 +7,7 @@ namespace mrvlc::app {
 void add_diff(CLI::App& app, Context& context) {
   auto o = std::make_shared<driver::DiffOptions>();
   auto file = std::make_shared<std::string>();
-  auto dirs = std::make_shared<std::vector<std::string>>();
+  auto dirs = std::make_shared<std::vector<std::filesystem::path>>();
   CLI::App* cmd = app.add_subcommand("diff", "what differs between two compiles, and why");
   cmd->add_option("OUT_A", o->a, "folder made by compile, the earlier one")->required()->type_name("");
   cmd->add_option("OUT_B", o->b, "folder made by compile, the later one")->required()->type_name("");

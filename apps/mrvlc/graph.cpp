@@ -45,7 +45,7 @@ void add_graph(CLI::App& app, Context& context) {
   auto a = std::make_shared<GraphArguments>();
   CLI::App* cmd = app.add_subcommand(
       "graph", "a picture of a model, or of a compiled one with regions, layers and times");
-  add_model_options(*cmd, a->model);
+  add_model_and_options(*cmd, driver::command::kOthers, a->model);
   cmd->get_option("MODEL")->description("the ONNX model, or a folder made by compile");
   CLI::Option* svg = cmd->add_flag("--svg", a->svg, "a picture");
   CLI::Option* dot = cmd->add_flag("--dot", a->dot, "for Graphviz")->excludes(svg);

@@ -72,7 +72,7 @@ void add_quantize(CLI::App& app, Context& context) {
   auto w = std::make_shared<Words>();
   CLI::App* cmd = app.add_subcommand(
       "quantize", "makes a model of integers from one of floats and samples of its inputs");
-  add_model_options(*cmd, *a);
+  add_model_and_options(*cmd, driver::command::kOthers, *a);
   add_samples_options(*cmd, o->data, o->out, "ONNX file to write");
   cmd->add_option("--report", o->report, "JSON file of every decision (docs/quantization.md)")
       ->type_name("FILE")

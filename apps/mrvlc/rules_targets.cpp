@@ -11,7 +11,8 @@ namespace {
 
 // What the commands about rules take.
 struct RulesArguments {
-  std::vector<std::string> rules, target_dirs, models;
+  std::vector<std::string> rules, models;
+  std::vector<std::filesystem::path> target_dirs;
   std::string target = backends::kDefaultTarget, file;
   bool no_default_rules = false, write = false;
 
@@ -142,7 +143,7 @@ namespace {
 
 struct TargetsArguments {
   std::string name, kind = "variant", base = backends::kDefaultTarget, in = ".";
-  std::vector<std::string> dirs;
+  std::vector<std::filesystem::path> dirs;
   bool json = false;
 };
 

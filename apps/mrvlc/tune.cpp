@@ -11,7 +11,7 @@ void add_tune(CLI::App& app, Context& context) {
   auto o = std::make_shared<driver::TuneOptions>();
   CLI::App* cmd = app.add_subcommand(
       "tune", "measures kernels of a model's layers on a machine and writes a file for compile --tuning");
-  add_model_options(*cmd, *a);
+  add_model_and_options(*cmd, driver::command::kTune, *a);
   cmd->add_option("-o,--output", o->out, "tuning file to write; what it holds of an earlier call is used")
       ->required()
       ->type_name("FILE")
@@ -20,7 +20,6 @@ void add_tune(CLI::App& app, Context& context) {
                   "after so long (also 90s, 10m) only what was chosen is measured; no limit by default")
       ->type_name("N")
       ->transform(duration_check());
-  add_host_code_options(*cmd, *a);
   add_remote_options(*cmd, o->run);
   cmd->add_option("--cc", o->run.cc, "C compiler ($CC, or cc); with --on one for the other machine");
   cmd->add_option("--cflags", o->run.cflags, "its flags (-O3 -march=native; with --on -O3)");

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "command_table.h"
+#include "mrvlc/driver/option_table.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/nearest.h"
 
@@ -148,8 +149,12 @@ void add_help(CLI::App& app, Context& context) {
   CLI::App* cmd = app.add_subcommand("help", "the options of a command: mrvlc help compile");
   cmd->add_option("COMMAND", *words, "the command, 'rules check' for one of several words")->type_name("");
   cmd->add_flag("--man", *man, "all commands as a man page, in troff");
-  cmd->callback([&app, words, man, &context] {
+  auto markdown = std::make_shared<bool>(false);
+  cmd->add_flag("--markdown", *markdown,
+                "the options of compile and its kin, as docs/command-line.md has them");
+  cmd->callback([&app, words, man, markdown, &context] {
     if (*man) return context.finish("mrvlc", man_page(command_table(app)));
+    if (*markdown) return context.finish("mrvlc", driver::options_markdown());
     std::string above, all;
     for (const std::string& given : *words) all += given + " ";  // "rules check" may come as one word
     const auto command = find_command(app, CLI::detail::split_up(all), above);

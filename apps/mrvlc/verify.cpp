@@ -23,13 +23,7 @@ struct VerifyArguments {
 };
 
 void add_options(CLI::App& cmd, VerifyArguments& a) {
-  add_compile_options(cmd, a.compile);
-  add_weights_option(cmd, a.compile);
-  add_optimize_option(cmd, a.compile);
-  add_host_weights_option(cmd, a.compile);
-  add_accuracy_target(cmd, a.compile);
-  add_exact_option(cmd, a.compile);
-  group_options(cmd);
+  add_model_and_options(cmd, driver::command::kVerify, a.compile);
   cmd.add_option("--data", a.data,
                  "folder of input_K.pb/output_K.pb, or .npy, .json (repeatable); without it the reference "
                  "interpreter is asked")
@@ -44,7 +38,7 @@ void add_options(CLI::App& cmd, VerifyArguments& a) {
                  "exit with code 5 when more values of the type lie between a float and the expected one")
       ->type_name("N")
       ->check(tolerance_check());
-  cmd.add_option("-j", a.compile.jobs, "threads of the simulator, one for each processor by default")
+  cmd.add_option("-j", a.compile.options.jobs, "threads of the simulator, one for each processor by default")
       ->type_name("N");
   cmd.add_option("--sets", a.sets,
                  "inputs when there is no --data: uniform, normal, large, tiny, zeros, negative, constant, "

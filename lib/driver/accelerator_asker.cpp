@@ -5,6 +5,7 @@
 #include <set>
 
 #include "mrvlc/driver/place.h"
+#include "mrvlc/ir/pass_names.h"
 #include "mrvlc/passes/pass.h"
 
 namespace mrvlc::driver {
@@ -229,8 +230,8 @@ std::optional<ir::Graph> graph_of(const ops::OpDef& op, const Example& example) 
   }
   std::vector<std::string> results;
   for (size_t i = 0; i < types->size(); ++i) results.push_back(fmt::format("y{}", i));
-  const ir::NodeId node =
-      graph.add_node(op, "n", operands, std::move(attrs), *types, results, {{source}, {}, "import", {}});
+  const ir::NodeId node = graph.add_node(op, "n", operands, std::move(attrs), *types, results,
+                                         {{source}, {}, std::string(ir::kImported), {}});
   for (ir::ValueId y : graph.node(node).outputs) graph.add_output(y);
   return graph;
 }

@@ -219,9 +219,9 @@ std::string model_text(const std::string& file, const onnx::Model& model) {
 }  // namespace
 
 std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& diagnostics, bool json) {
-  auto model = onnx::import_file(options.model, import_options(options), diagnostics);
+  auto model = onnx::import_file(options.model, options.import, diagnostics);
   if (!model) return as_declared(options, json);
-  warn_ineffective_shapes(options, model->graph, diagnostics);
+  warn_ineffective_shapes(options, *model, diagnostics);
   const std::string file = printable(options.model.filename().string(), 4096);
   return json ? model_json(file, *model) : model_text(file, *model);
 }

@@ -7,6 +7,7 @@
 #include "inputs/rule_files.h"
 #include "mrvlc/driver/place.h"
 #include "mrvlc/driver/rules_targets.h"
+#include "mrvlc/ir/pass_names.h"
 #include "mrvlc/partition/legality.h"
 #include "mrvlc/partition/rules.h"
 #include "mrvlc/partition/source_rules.h"
@@ -52,7 +53,7 @@ std::string shown(const ir::Graph& graph, ir::NodeId id) {
 // "Mul 'm' (made by fuse-activations of Sigmoid 's', Mul 'm')"
 std::string with_origin(const ir::Graph& graph, ir::NodeId id) {
   const ir::Lineage& l = graph.lineage(id);
-  if (l.pass == "import") return shown(graph, id);
+  if (l.pass == ir::kImported) return shown(graph, id);
   std::vector<std::string> of;
   for (ir::SourceId s : l.sources) {
     const ir::Source& source = graph.sources()[s.index()];
@@ -199,7 +200,7 @@ class RuleTrials {
 
 std::optional<Graphs> graphs_of(const CompileOptions& options, const Subject& subject,
                                 Diagnostics& diagnostics) {
-  auto model = onnx::import_file(options.model, import_options(options), diagnostics);
+  auto model = onnx::import_file(options.model, options.import, diagnostics);
   if (!model) return std::nullopt;
   Graphs g{model->graph, std::move(model->graph), {}};
   passes::RunOptions run;

@@ -5,6 +5,7 @@
 
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/ir/lineage.h"
+#include "mrvlc/ir/pass_names.h"
 
 namespace mrvlc::idmap {
 namespace {
@@ -41,7 +42,7 @@ class WithCode {
 };
 
 bool is_conversion(const ir::Lineage& lineage) {
-  return lineage.pass == "widen-f16";
+  return lineage.pass == ir::kWidenF16;
 }
 
 }  // namespace

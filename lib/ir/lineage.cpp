@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "mrvlc/ir/pass_names.h"
+
 namespace mrvlc::ir {
 
 std::vector<SourceId> sources_of(const Graph& graph, std::span<const NodeId> nodes) {
@@ -34,8 +36,8 @@ std::vector<Gone> gone_sources(const Graph& graph) {
   for (size_t i = graph.node_slots(); i-- > 0;) {
     const Lineage& lineage = graph.lineage(NodeId(i));
     // What became of the ONNX node behind a fence is said by nodes of its own.
-    if (!lineage.erased_because.empty() && lineage.pass != "fence")
-      join(of_node[i], {NodeId(i), lineage.erased_because.starts_with("folded")});
+    if (!lineage.erased_because.empty() && lineage.pass != kFence)
+      join(of_node[i], {NodeId(i), lineage.folded});
     for (NodeId f : lineage.from) join(of_node[f.index()], of_node[i]);
     for (SourceId s : lineage.sources) join(of_source[s.index()], of_node[i]);
   }

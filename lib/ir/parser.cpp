@@ -1,6 +1,7 @@
 // Textual IR to graphs (docs/ir.md).
 #include <unordered_map>
 
+#include "mrvlc/ir/pass_names.h"
 #include "mrvlc/ir/text.h"
 #include "type_reader.h"
 
@@ -102,7 +103,7 @@ class Parser {
     if (lex_.next_is('"')) {
       MRVLC_ASSIGN(node_name, lex_.quoted());
     }
-    lineage.pass = "import";
+    lineage.pass = kImported;
     if (lex_.accept("by")) {
       MRVLC_ASSIGN(lineage.pass, lex_.quoted());
     }

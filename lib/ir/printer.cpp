@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 
+#include "mrvlc/ir/pass_names.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/support/characters.h"
 
@@ -156,7 +157,7 @@ class Printer {
       out_ += fmt::format("{}{}", i == 0 ? "" : ", ", lineage.sources[i].index());
     }
     out_ += fmt::format(") {}", quote(n.name));
-    if (lineage.pass != "import") out_ += fmt::format(" by {}", quote(lineage.pass));
+    if (lineage.pass != kImported) out_ += fmt::format(" by {}", quote(lineage.pass));
     out_ += "\n";
   }
 

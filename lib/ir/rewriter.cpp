@@ -112,7 +112,7 @@ void Rewriter::set_type(ValueId value, TensorType type) {
   changed_ = true;
 }
 
-void Rewriter::erase(NodeId node, std::string_view because) {
+void Rewriter::erase(NodeId node, Because because) {
   Node& n = graph_.nodes_[node.index()];
   assert(!n.erased);
   for ([[maybe_unused]] ValueId out : n.outputs) assert(graph_.use_count(out) == 0);
@@ -124,7 +124,8 @@ void Rewriter::erase(NodeId node, std::string_view because) {
   n.use_at.clear();
   n.erased = true;
   Lineage& lineage = graph_.lineage_[node.index()];
-  lineage.erased_because = because;
+  lineage.erased_because = because.text;
+  lineage.folded = because.folded;
   if (!lineage.from.empty()) std::vector<SourceId>().swap(lineage.sources);  // they follow from `from`
   changed_ = true;
 }

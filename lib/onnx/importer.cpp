@@ -50,6 +50,7 @@ std::optional<Model> import_message(ModelMessage& parsed, const std::filesystem:
   model.producer = message.producer_name();
   model.files = builder.external_files();
   model.bound_inputs = builder.bound_inputs();
+  model.has_batch = builder.has_batch();
   return model;
 }
 

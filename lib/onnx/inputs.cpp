@@ -30,6 +30,7 @@ struct Input {
   Wrapper wrapper = Wrapper::None;
   ElementType elem = ElementType::Undefined;
   bool has_rank = false, refused = false;
+  bool has_batch = false;  // a dimension that was open is the batch
   std::vector<Dim> dims;
 
   const std::string& name() const { return info->name(); }
@@ -62,7 +63,7 @@ class Resolver {
     for (Input& in : inputs_) bind_batch(in);
     std::vector<InputDecl> out;
     for (Input& in : inputs_) {
-      out.push_back({in.info, finish(in), std::nullopt});
+      out.push_back({in.info, finish(in), std::nullopt, in.has_batch});
       take_value(in, out.back());
     }
     return out;
@@ -276,6 +277,7 @@ void Resolver::bind_batch(Input& in) {
   } else {
     bind(in, dim.symbol, options_.batch);
   }
+  in.has_batch = true;
   std::string shown = dim.symbol.empty() ? "no name" : "'" + printable(dim.symbol) + "'";
   sink_.add(make_diag<DiagCode::MRV0134>(printable(in.name()), shown, options_.batch));
 }

@@ -13,6 +13,7 @@ struct InputDecl {
   const pb::ValueInfoProto* info = nullptr;
   std::optional<TensorType> type;  // none: refused, and reported
   std::optional<Tensor> bound;     // the constant that takes its place
+  bool has_batch = false;          // Model::has_batch
 };
 
 // Binds dynamic dimensions as importer.h says. A symbol has one value in all inputs. MRV0130 to MRV0135,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "mrvlc/ir/pass_names.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/partition.h"
 #include "mrvlc/support/saturating.h"
@@ -50,7 +51,7 @@ class Checker {
   std::map<uint32_t, std::vector<ir::NodeId>> named() const {
     std::map<uint32_t, std::vector<ir::NodeId>> out;
     for (const NodeDecision& d : partition_.decisions) {
-      if (graph_.lineage(d.node).pass == "widen-f16") continue;
+      if (graph_.lineage(d.node).pass == ir::kWidenF16) continue;
       for (uint32_t i : pins_.sets_of(graph_, d.node)) out[i].push_back(d.node);
     }
     return out;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "mrvlc/ir/lineage.h"
+#include "mrvlc/ir/pass_names.h"
 #include "mrvlc/partition/answers.h"
 #include "mrvlc/support/diag/partition.h"
 #include "placement.h"
@@ -185,9 +186,9 @@ class Finder {
     for (ir::NodeId n : named) {
       const ir::Node& node = graph_.node(n);
       const std::string& pass = graph_.lineage(n).pass;
-      const bool conversion = pass == "widen-f16";  // beside what was named
+      const bool conversion = pass == ir::kWidenF16;  // beside what was named
       // Integer forms on the CPU join only what no target took in any case.
-      const bool integers = asked.cpu && pass == "integer-products";
+      const bool integers = asked.cpu && pass == ir::kIntegerProducts;
       if (!asked.names_part(node) || conversion || integers) continue;
       if (++count > 1) continue;
       const auto& sources = graph_.lineage(n).sources;

@@ -174,7 +174,7 @@ bool leaves_half(const Tensor& before, const Tensor& after) {
 }
 
 bool fold_into_producer(Rewriter& rw, NodeId follower, ValueId data, const ChannelAffine& affine,
-                        std::string_view because, bool half_weights) {
+                        Because because, bool half_weights) {
   const Graph& g = rw.graph();
   const Node* layer = producer(g, data);
   if (!foldable_producer(g, layer, data, g.node(follower).outputs[0])) return false;

@@ -23,7 +23,7 @@ std::optional<ChannelAffine> arithmetic_affine(const Graph& graph, const Node& n
 // `half_weights` when they fitted fp16 and no longer would, and where the result is rounded to an integer
 // next. Returns whether it was done.
 bool fold_into_producer(Rewriter& rw, NodeId follower, ValueId data, const ChannelAffine& affine,
-                        std::string_view because, bool half_weights);
+                        Because because, bool half_weights);
 // Whether a reader of `value` rounds it to an integer, arithmetic with constants in between included:
 // networks in integer arithmetic written with floats count on exact intermediate values, and a rounding that
 // moves by one unit in the last place becomes a whole step.

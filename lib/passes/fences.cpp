@@ -2,6 +2,7 @@
 // it.
 #include "mrvlc/passes/fences.h"
 
+#include "mrvlc/ir/pass_names.h"
 #include "util.h"
 
 namespace mrvlc::passes {
@@ -97,7 +98,7 @@ void raise_fences(Graph& graph, const std::function<int64_t(ValueId, NodeId)>& l
       if (const int64_t l = label(n.inputs[i], id); l != 0) edges.push_back({id, i, l});
     }
   }
-  Rewriter rw(graph, "fence");
+  Rewriter rw(graph, ir::kFence);
   for (const Edge& e : edges) raise(rw, e.user, e.input, e.label);
 }
 
@@ -116,7 +117,7 @@ std::set<std::pair<ValueId, NodeId>> take_fences(Graph& graph) {
       if ((label & kBorder) != 0) borders.emplace(from, id);
     }
   }
-  Rewriter rw(graph, "fence");
+  Rewriter rw(graph, ir::kFence);
   for (NodeId id : fences) bypass(rw, id, graph.node(id).inputs[0], "the passes are over");
   return borders;
 }

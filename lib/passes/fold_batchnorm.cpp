@@ -15,8 +15,9 @@ namespace {
 bool fold_into_weights(Rewriter& rw, NodeId id, bool half_weights) {
   const Graph& g = rw.graph();
   auto affine = batchnorm_affine(g, g.node(id));
-  return affine && fold_into_producer(rw, id, g.node(id).inputs[0], *affine,
-                                      "folded into the weights of the layer before it", half_weights);
+  return affine &&
+         fold_into_producer(rw, id, g.node(id).inputs[0], *affine,
+                            ir::folded("folded into the weights of the layer before it"), half_weights);
 }
 
 }  // namespace

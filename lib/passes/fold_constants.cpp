@@ -113,7 +113,8 @@ bool fold_constant(Rewriter& rw, NodeId id, const PassContext& context) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (g.use_count(outputs[i]) != 0) put_in_place(rw, id, outputs[i], std::move((*results)[i]));
   }
-  rw.erase(id, of_type ? "folded: shapes are known at compile time" : "folded: every input is constant");
+  rw.erase(id, ir::folded(of_type ? "folded: shapes are known at compile time"
+                                  : "folded: every input is constant"));
   return true;
 }
 

@@ -174,8 +174,9 @@ bool fold_affine(Rewriter& rw, NodeId id) {
   ValueId w = rw.constant(std::move(folded->weights), from), b = rw.constant(std::move(folded->bias), from);
   TensorType type = type_of(g, g.node(id).outputs[0]);
   NodeId now = rw.create(*g.node(id).op, {x, w, b}, std::move(attrs), {type}, from);
-  bypass(rw, id, rw.output(now), "folded together with the arithmetic on its input");
-  for (NodeId n : map.chain) erase_if_unused(rw, n, "folded into the weights of the convolution after it");
+  bypass(rw, id, rw.output(now), ir::folded("folded together with the arithmetic on its input"));
+  for (NodeId n : map.chain)
+    erase_if_unused(rw, n, ir::folded("folded into the weights of the convolution after it"));
   return true;
 }
 

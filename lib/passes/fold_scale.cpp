@@ -13,8 +13,9 @@ bool fold_scale_into(Rewriter& rw, NodeId id, bool half_weights) {
   const Graph& g = rw.graph();
   ValueId data;
   auto affine = arithmetic_affine(g, g.node(id), data);
-  return affine && fold_into_producer(rw, id, data, *affine, "folded into the weights of the layer before it",
-                                      half_weights);
+  return affine &&
+         fold_into_producer(rw, id, data, *affine,
+                            ir::folded("folded into the weights of the layer before it"), half_weights);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include <cmath>
 #include <functional>
 
+#include "mrvlc/ir/pass_names.h"
 #include "mrvlc/ops/quantized.h"
 #include "passes.h"
 #include "util.h"
@@ -330,7 +331,8 @@ Status integer_products(Graph& graph, const PassContext& context, bool& changed)
     for (auto n = chain.from.rbegin(); n != chain.from.rend(); ++n)
       if (!rw.graph().node(*n).erased) erase_if_unused(rw, *n, kPart);
     for (NodeId n : chain.folded)
-      if (!rw.graph().node(n).erased) erase_if_unused(rw, n, "folded: a product reads its integers");
+      if (!rw.graph().node(n).erased)
+        erase_if_unused(rw, n, ir::folded("folded: a product reads its integers"));
     return true;
   };
   const auto of_integers = [&](Rewriter& rw, NodeId id) {
@@ -341,8 +343,8 @@ Status integer_products(Graph& graph, const PassContext& context, bool& changed)
     Chain chain;
     return find_of_numbers(rw.graph(), context, rw.graph().node(id), chain) && replace(rw, id, chain);
   };
-  changed = rewrite_nodes(graph, "integer-products", is_any<Op::QuantizeLinear>, of_integers);
-  changed |= rewrite_nodes(graph, "integer-products", is_any<Op::Conv, Op::Gemm, Op::MatMul>, of_numbers);
+  changed = rewrite_nodes(graph, ir::kIntegerProducts, is_any<Op::QuantizeLinear>, of_integers);
+  changed |= rewrite_nodes(graph, ir::kIntegerProducts, is_any<Op::Conv, Op::Gemm, Op::MatMul>, of_numbers);
   return {};
 }
 

@@ -18,7 +18,7 @@ bool quantises(const Node& n) {
 }
 
 // The same node with other operands, in its place.
-bool with_inputs(Rewriter& rw, NodeId id, std::vector<ValueId> inputs, std::string_view because) {
+bool with_inputs(Rewriter& rw, NodeId id, std::vector<ValueId> inputs, Because because) {
   const Node& n = rw.graph().node(id);
   const ir::OpSchema& schema = *n.op;
   std::vector<Attr> attrs = n.attrs;

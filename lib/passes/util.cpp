@@ -63,7 +63,7 @@ ValueId make(Rewriter& rw, Op op, std::vector<ValueId> inputs, TensorType type,
 namespace {
 
 // replace_all_uses leaves the interface alone when `now` has a name of its own to keep.
-bool bypass_output(Rewriter& rw, NodeId node, ValueId out, ValueId now, std::string_view because) {
+bool bypass_output(Rewriter& rw, NodeId node, ValueId out, ValueId now, Because because) {
   const Graph& g = rw.graph();
   bool moved = !g.value(out).users.empty();
   if (g.node(node).is(Op::Identity) && g.node(node).inputs[0] == now) {
@@ -79,7 +79,7 @@ bool bypass_output(Rewriter& rw, NodeId node, ValueId out, ValueId now, std::str
 
 }  // namespace
 
-bool bypass(Rewriter& rw, NodeId node, ValueId now, std::string_view because) {
+bool bypass(Rewriter& rw, NodeId node, ValueId now, Because because) {
   const Graph& g = rw.graph();
   ValueId out = g.node(node).outputs[0];
   if (out == now || !(type_of(g, out) == type_of(g, now)) || g.use_count(out) == 0) return false;
@@ -90,7 +90,7 @@ bool bypass(Rewriter& rw, NodeId node, ValueId now, std::string_view because) {
   return true;
 }
 
-void erase_if_unused(Rewriter& rw, NodeId node, std::string_view because) {
+void erase_if_unused(Rewriter& rw, NodeId node, Because because) {
   const Graph& g = rw.graph();
   const Node& n = g.node(node);
   if (n.erased) return;

@@ -12,6 +12,7 @@
 namespace mrvlc::passes {
 
 using ir::Attr;
+using ir::Because;
 using ir::Graph;
 using ir::Node;
 using ir::NodeId;
@@ -45,9 +46,9 @@ ValueId make(Rewriter& rw, Op op, std::vector<ValueId> inputs, TensorType type,
 // All uses of the single used output of `node` read `now` instead and the node is erased. When the output is
 // part of the model's interface and `now` cannot take its name over, an Identity of `now` stays in its place.
 // Returns whether the graph changed. Does nothing when the types differ.
-bool bypass(Rewriter& rw, NodeId node, ValueId now, std::string_view because);
+bool bypass(Rewriter& rw, NodeId node, ValueId now, Because because);
 // Erases the producer of `value` if nothing reads any of its outputs any more.
-void erase_if_unused(Rewriter& rw, NodeId node, std::string_view because);
+void erase_if_unused(Rewriter& rw, NodeId node, Because because);
 // Nodes a constant was made from, `node` first, at most 64 of them: chains of folding do not grow without
 // bound.
 std::vector<NodeId> origins(const Graph& graph, std::initializer_list<NodeId> nodes,

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "mrvlc/ir/pass_names.h"
 #include "passes.h"
 #include "util.h"
 
@@ -33,7 +34,8 @@ Tensor to_f32(const Tensor& t) {
 
 class Widener {
  public:
-  Widener(Graph& graph, const std::function<bool(const Node&)>& on_cpu) : g_(graph), rw_(graph, "widen-f16") {
+  Widener(Graph& graph, const std::function<bool(const Node&)>& on_cpu)
+      : g_(graph), rw_(graph, ir::kWidenF16) {
     cpu_.resize(graph.node_slots(), false);
     for (size_t i = 0; i < cpu_.size(); ++i) {
       const Node& n = graph.node(NodeId(i));

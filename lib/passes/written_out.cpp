@@ -94,7 +94,7 @@ Nodes joined(const Nodes& a, const Nodes& b, NodeId last) {
   return all;
 }
 
-void replace(Rewriter& rw, const Nodes& nodes, ValueId now, std::string_view because) {
+void replace(Rewriter& rw, const Nodes& nodes, ValueId now, Because because) {
   bypass(rw, nodes.back(), now, because);
   for (size_t before = nodes.size() + 1, left = nodes.size(); left < before;) {  // readers first
     before = left;

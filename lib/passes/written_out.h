@@ -40,7 +40,7 @@ bool closed(const Graph& graph, const Nodes& nodes, NodeId last);
 Nodes joined(const Nodes& a, const Nodes& b, NodeId last);
 
 // `now` replaces the result of the last of `nodes`, which read each other alone; all of them go.
-void replace(Rewriter& rw, const Nodes& nodes, ValueId now, std::string_view because);
+void replace(Rewriter& rw, const Nodes& nodes, ValueId now, Because because);
 // A node of one result that stands for all of `nodes`.
 ValueId make_from(Rewriter& rw, Op op, std::vector<ValueId> inputs, TensorType type, const Nodes& nodes,
                   AttrList attrs = {});

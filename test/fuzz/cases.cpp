@@ -66,9 +66,9 @@ Outcome compile_all(const Mutant& mutant, uint64_t n, const fs::path& folder, co
   options.name = "m";
   options.jobs = 1;
   options.targets = {how.target.empty() ? (n % 2 == 0 ? "host" : "cn10ka") : how.target};
-  options.input_shapes = mutant.options.input_shapes;
-  options.batch = mutant.options.batch;
-  options.max_sequence = mutant.options.max_sequence;
+  options.import.input_shapes = mutant.options.input_shapes;
+  options.import.batch = mutant.options.batch;
+  options.import.max_sequence = mutant.options.max_sequence;
   fs::remove_all(options.out);
   std::ofstream(options.model, std::ios::binary) << mutant.bytes;
   Diagnostics diagnostics;

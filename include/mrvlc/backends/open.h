@@ -2,20 +2,11 @@
 #pragma once
 #include "mrvlc/backend/backend.h"
 #include "mrvlc/backends/default_target.h"
+#include "mrvlc/backends/settings.h"
 #include "mrvlc/isa/header.h"
 #include "mrvlc/target/find.h"
 
 namespace mrvlc::backends {
-
-struct Settings {
-  uint32_t tiles = 0;  // 0: the most that the machine has
-  // How many schedules are tried and estimated before the best is taken: 1 few, 2 many. Any gives the same
-  // results.
-  uint32_t effort = 1;
-  bool pin_weights = false;              // weights stay on chip from one inference to the next
-  bool silicon_id = false;               // binaries name the architecture of the silicon
-  std::vector<std::string> stages = {};  // whose texts are wanted in RegionCode::texts, see stage_names()
-};
 
 using Opened = std::unique_ptr<backend::Backend>;
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mrvlc/backends/default_target.h"
+#include "mrvlc/backends/settings.h"
 #include "mrvlc/calibration/draw.h"
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/onnx/importer.h"
@@ -31,6 +32,16 @@ struct Gates {
   double tolerance = 0;
 };
 
+// The dependency file for make or Ninja; none where `file` is empty.
+struct Depfile {
+  std::filesystem::path file;                        // -MF
+  bool beside_out = false;                           // -MD: OUT.d where `file` is empty
+  std::vector<std::string> targets, quoted_targets;  // -MT, -MQ
+  bool phony = false;                                // -MP
+  enum class Form : uint8_t { Auto, Make, Plain } form = Form::Auto;
+  bool conditions = false;  // in make's language, about what may change or appear
+};
+
 // Where options that were not typed came from, and would come from: the dependency file follows these, too.
 struct OptionSources {
   std::vector<std::filesystem::path> files;   // that were read
@@ -43,22 +54,14 @@ struct CompileOptions {
   bool force = false;                                             // what no compile wrote in OUT goes, too
   std::string name;                                               // empty: from the model's stem
   std::vector<std::string> targets = {backends::kDefaultTarget};  // "host" alone: no accelerator
-  uint32_t tiles = 0;                                             // 0: the most the machine has
   std::vector<std::string> target_options;                        // "TARGET.KEY=VALUE"
-  uint32_t effort = 1;                                            // backends::Settings
-  bool pin_weights = false;                                       // backends::Settings
+  backends::Settings accelerator;                                 // of all targets, but for target_options
   std::string precision = "auto";                                 // fp16, int8, auto
   std::vector<std::pair<std::string, partition::Precision>> precisions;  // of values, partition::Options
   std::filesystem::path data;  // samples: what the integers of `precision` int8 or auto are chosen by
   std::function<void(std::string_view step, size_t done, size_t of)> quantize_progress;  // may be null
   std::shared_ptr<const QuantizedModel> quantized;  // what is compiled in the place of the model; or null
-  std::map<std::string, onnx::GivenShape> input_shapes, input_dims;  // onnx::ImportOptions
-  std::map<std::string, onnx::BoundInput> bound_inputs;              // onnx::ImportOptions
-  std::map<std::string, TensorType> input_types;                     // onnx::ImportOptions; from data at hand
-  std::map<std::string, Shape> bounds;                               // onnx::ImportOptions
-  int64_t max_sequence = 64;
-  std::optional<int64_t> max_rounds;  // onnx::ImportOptions
-  int64_t batch = 1;
+  onnx::ImportOptions import;
   std::vector<std::filesystem::path> rules;
   bool default_rules = true;
   std::vector<std::string> cpu, accel, borders, borders_after, together;  // selectors
@@ -81,30 +84,17 @@ struct CompileOptions {
   double accuracy_warning = 1e-2;  // the largest expected error that is no warning
   bool input_limits = true;        // the program tells of inputs beyond what was tried or stated
   bool fail_on_accuracy = false;
-  chost::OnOverflow on_overflow = chost::OnOverflow::Report;
-  chost::OnDeviceError on_device_error = {};
-  int64_t arena_limit = chost::kArenaLimit;  // chost::Options
-  std::string measure_size;                  // words of a C compiler; empty: nothing is measured
-  int64_t text_bytes = 256;                  // chost::Options
-  bool unchecked_indices = false;            // not chost::Options::check_indices
-  bool exact = false;                        // chost::Options
-  chost::Optimize optimize = chost::Optimize::Speed;
-  int threads = 1;  // chost::Options
-  chost::WeightsAs weights = chost::WeightsAs::Linked;
-  chost::WeightType host_weights = chost::WeightType::F32;
-  bool silicon_id = false;  // container architecture 128 instead of 256
+  // How the host computes; what is of one model (names, libraries, limits of inputs) is added behind the
+  // stages.
+  chost::Options host;
+  std::string measure_size;  // words of a C compiler; empty: nothing is measured
   std::vector<std::filesystem::path> target_dirs;
-  std::vector<std::string> emit;                                     // ir, disasm, sbom, ...
-  std::filesystem::path depfile;                                     // -MF
-  std::vector<std::string> depfile_targets, depfile_quoted_targets;  // -MT, -MQ
-  bool depfile_phony = false;                                        // -MP
-  bool depfile_conditions = false;  // --depfile-form: in make's language, with conditions
+  std::vector<std::string> emit;  // ir, disasm, sbom, ...
+  Depfile depfile;
   OptionSources sources;
   bool from_stdin = false;       // the model: its file is a temporary one
   std::filesystem::path timing;  // --timing
-  std::filesystem::path external_data_dir;
-  std::string dump_ir;                   // pass name
-  std::vector<std::string> dump_stages;  // backends::stage_names()
+  std::string dump_ir;           // pass name
   unsigned jobs = 0;
   Log log;
   // Options as they were typed ("--tiles"), for warnings about those that change nothing.
@@ -121,8 +111,6 @@ struct CompileOptions {
 
 // `kind` of --emit is among them.
 bool emits(const CompileOptions& options, std::string_view kind);
-// What of it the importer takes.
-onnx::ImportOptions import_options(const CompileOptions& options);
 
 // Longest NAME: files are called after it.
 inline constexpr size_t kMaxName = 128;

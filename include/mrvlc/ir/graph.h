@@ -83,6 +83,7 @@ struct Lineage {
   std::vector<NodeId> from;       // nodes it was made of; empty for imported ones
   std::string pass;               // "import" or the pass that made it
   std::string erased_because;     // empty while the node lives
+  bool folded = false;            // of an erased node: Because::folded
 };
 
 // What a graph holds, copied member by member; Graph adds to that that bodies are copied with their nodes.

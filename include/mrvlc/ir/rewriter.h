@@ -3,6 +3,7 @@
 #pragma once
 #include <span>
 
+#include "mrvlc/ir/because.h"
 #include "mrvlc/ir/graph.h"
 
 namespace mrvlc::ir {
@@ -36,7 +37,7 @@ class Rewriter {
   // Changes the type of a value (layout and precision passes); the verifier checks the graph afterwards.
   void set_type(ValueId value, TensorType type);
   // Outputs must be unused. `because` ends up in the ID map as the reason.
-  void erase(NodeId node, std::string_view because);
+  void erase(NodeId node, Because because);
   // Constants give their bytes back as soon as the last use goes away (by erase, set_input or
   // replace_all_uses), so create the new reader before the old one is erased. This does the same for one that
   // never had a use.

@@ -77,6 +77,7 @@ struct Model {
   std::vector<ModelFile> files;
   // Inputs of the model that are constants of the graph: those of --bind, and those with a default value.
   std::vector<std::string> bound_inputs;
+  bool has_batch = false;  // a dimension became ImportOptions::batch (MRV0134)
 };
 
 // SHA-256 of each file, in hex, in their order. MRV0003.

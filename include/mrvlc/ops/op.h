@@ -127,7 +127,7 @@ struct OpDef : ir::OpSchema {
   // Body of the C function for operands or results whose shapes are known at run time only, see emit.h.
   Status (*emit_dynamic)(EmitContext& context) = nullptr;
   std::string_view emit_kernel;  // instead of `emit`: name of the packed kernel family in lib/chost/kernels
-  LayerKinds accel;              // kinds of accelerator layers it can be the anchor of; lib/partition/kinds.h
+  LayerKinds accel;              // kinds of accelerator layers it can be the anchor of; layer_kinds.def
   std::string_view declined;     // why facets are missing (emit or accel), for the support table
   // Multiply-accumulates of a node with `results` elements in its first output: the products that are summed
   // (taps in the padding count). nullptr: none. See work.h.

@@ -105,7 +105,7 @@ struct Report {
   int64_t float_weight_bytes = 0, weight_bytes = 0;
 };
 
-// `graph` as passes::quantize_pipeline() leaves it. Samples by graph input order, all of one type each.
+// `graph` as passes::host_pipeline() leaves it. Samples by graph input order, all of one type each.
 // MRV0912: there is no layer that could be one of integers; MRV0913: `accuracy` cannot be met with even one
 // layer in integers. Otherwise errors of the interpreter, and of `times`.
 Result<Report> quantize(ir::Graph& graph, const std::vector<std::vector<Tensor>>& samples,

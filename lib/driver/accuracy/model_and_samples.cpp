@@ -15,7 +15,7 @@ Result<std::optional<ModelAndSamples>> read_model_and_samples(const CompileOptio
                                                               Diagnostics& diagnostics) {
   MRVLC_ASSIGN(const auto declared, onnx::declared_inputs(options.model));
   MRVLC_ASSIGN(std::vector<DataSet> sets, read_samples(data, declared));
-  onnx::ImportOptions import = import_options(options);
+  onnx::ImportOptions import = options.import;
   for (const std::string& name : take_shapes(declared, sets, import))
     diagnostics.add(make_diag<DiagCode::MRV0145>(printable(name), to_string(import.input_shapes[name])));
   auto model = onnx::import_file(options.model, import, diagnostics);

@@ -126,7 +126,7 @@ class Work {
     if (one_.options->cache.empty()) return false;
     auto store = Store::open(one_.options->cache);
     if (!store.ok()) return false;  // the parent has said it
-    auto found = store->find(key_, model, one_.options->compile.external_data_dir, one_.out());
+    auto found = store->find(key_, model, one_.options->compile.import.external_data_dir, one_.out());
     if (!found || (found->exit_code != 0 && one_.options->again)) return false;
     record_ = *std::move(found);
     return true;

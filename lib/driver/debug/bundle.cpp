@@ -114,7 +114,7 @@ class Bundler {
       return write(model_, bare);
     }
     Diagnostics ignored;
-    onnx::ImportOptions import = import_options(o_.compile);
+    onnx::ImportOptions import = o_.compile.import;
     import.hash = false;
     const auto model = onnx::import_file(o_.compile.model, import, ignored);
     std::vector<onnx::ModelFile> external;

@@ -44,7 +44,7 @@ class Comparer {
       return make_diag<DiagCode::MRV0001>(o_.with.string(),
                                           "--with takes a folder with a file NAME.npy for each tensor");
     MRVLC_ASSIGN(const DataSet set, read_inputs());
-    onnx::ImportOptions import = import_options(o_.compile);
+    onnx::ImportOptions import = o_.compile.import;
     take_shapes(declared_, {set}, import);
     auto model = onnx::import_file(o_.compile.model, import, diagnostics_);
     if (!model) return std::string();

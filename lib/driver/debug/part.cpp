@@ -2,6 +2,7 @@
 #include "debug/part.h"
 
 #include "mrvlc/ir/metadata.h"
+#include "mrvlc/ir/pass_names.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/support/diag/tools.h"
 
@@ -43,7 +44,7 @@ class PartMaker {
     lineage.sources = {
         made_.add_source({fmt::format("main/{}", made_.node_slots()), n.name, std::string(n.op->name),
                           std::string(n.op->domain), names, ir::metadata_of(from_, n.id)})};
-    lineage.pass = "import";
+    lineage.pass = ir::kImported;
     const ir::NodeId copy = made_.add_node(*n.op, n.name, inputs, n.attrs, std::move(types), names, lineage);
     for (ir::ValueId v : n.inputs)
       if (v.valid()) read_.insert(instead(v));

@@ -84,7 +84,7 @@ std::string summary(const ir::Graph& before, const Reduction& r, int code, const
 
 Result<std::string> reduced(const ReduceOptions& o, Diagnostics& diagnostics) {
   MRVLC_TRY(check_apart(o.out, o.compile.model, {}));
-  auto model = onnx::import_file(o.compile.model, import_options(o.compile), diagnostics);
+  auto model = onnx::import_file(o.compile.model, o.compile.import, diagnostics);
   if (!model) return std::string();
   MRVLC_ASSIGN(const TemporaryDir temporary, TemporaryDir::create());
   const InterruptGuard guard;

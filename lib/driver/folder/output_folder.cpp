@@ -2,6 +2,7 @@
 #include "folder/output_folder.h"
 
 #include "mrvlc/support/diag/sim.h"
+#include "mrvlc/support/diag/tools.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/hash.h"
 #include "mrvlc/support/mapped_file.h"
@@ -64,16 +65,35 @@ Result<Json> OutputFolder::json(const std::string& file) const {
   return json;
 }
 
-Result<backends::Opened> OutputFolder::backend(const std::string& target,
-                                               const std::vector<fs::path>& search) const {
+namespace {
+
+// Whether the package of that name has the library, to the byte.
+bool package_has(const std::string& target, const std::vector<fs::path>& search, const std::string& library,
+                 const std::string& sha) {
+  const auto package = target::find_target(target, search);
+  if (!package.ok() || package->files.empty()) return false;
+  const auto own = MappedFile::open(package->files.front().path.parent_path() / library, UINT64_MAX);
+  if (!own.ok()) return false;
+  const auto hash = (*own)->sha256();
+  return hash.ok() && *hash == sha;
+}
+
+}  // namespace
+
+Result<backends::Opened> OutputFolder::backend(const std::string& target, const std::vector<fs::path>& search,
+                                               Libraries libraries) const {
   const std::string file = target_file(target, targets.size());
   if (!files.contains(file)) return backends::find(target, search, {});
   target::TargetText text;
   MRVLC_ASSIGN(text.json, bytes(file));
   text.files.push_back({path / file, target, text.json});
   // The library of a plug-in runs here: it must be the one that was written.
-  for (const auto& [other, sha] : files)
-    if (other.ends_with(".so")) MRVLC_TRY(check(other));
+  for (const auto& [other, sha] : files) {
+    if (!other.ends_with(".so")) continue;
+    MRVLC_TRY(check(other));
+    if (libraries == Libraries::OfPackages && !package_has(target, search, other, sha))
+      return make_diag<DiagCode::MRV1082>((path / other).string(), target);
+  }
   return backends::open(target, text, {});
 }
 

@@ -42,9 +42,12 @@ struct OutputFolder {
   Result<std::string> bytes(const std::string& file) const;
   Result<Json> json(const std::string& file) const;
   // An accelerator as the compile knew it; of a built-in one what `search` has by its name, or what is built
-  // in.
+  // in. A plug-in's library in the folder is code of whoever made it. Who does not run the folder's code
+  // anyway loads it only where a package that `search` finds has the same bytes: MRV1082.
+  enum class Libraries : uint8_t { OfPackages, Any };
   Result<backends::Opened> backend(const std::string& target,
-                                   const std::vector<std::filesystem::path>& search) const;
+                                   const std::vector<std::filesystem::path>& search,
+                                   Libraries libraries) const;
   // That the file is what was written, without keeping it.
   Status check(const std::string& file) const;
   // That a file to be written is none of the folder's own.

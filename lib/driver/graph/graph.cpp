@@ -47,7 +47,7 @@ std::optional<std::string> graph(const CompileOptions& options, GraphFormat form
     diagnostics.add(document.error());
     return std::nullopt;
   }
-  auto model = onnx::import_file(options.model, import_options(options), diagnostics);
+  auto model = onnx::import_file(options.model, options.import, diagnostics);
   if (!model) return std::nullopt;
   const report::GraphDocument document = graph_of(*model, c_identifier(options.model.stem().string()));
   if (document.items() <= report::kMostGraphItems) return drawn(document, format);

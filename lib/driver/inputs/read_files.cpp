@@ -53,14 +53,14 @@ std::vector<ReadFile> named_files(const CompileOptions& options) {
   if (!options.calibration.empty())
     files.push_back({ReadFile::Kind::Calibration, options.calibration, {}, {}});
   if (!options.placement.empty()) files.push_back({ReadFile::Kind::Placement, options.placement, {}, {}});
-  for (const auto& [input, bound] : options.bound_inputs)
+  for (const auto& [input, bound] : options.import.bound_inputs)
     if (bound.tensor) files.push_back({ReadFile::Kind::Bound, bound.text, {}, {}});
   return files;
 }
 
 Status check_apart(const CompileOptions& options, const std::vector<ReadFile>& read) {
   std::error_code ec;
-  for (const auto& written : {options.depfile, options.timing}) {
+  for (const auto& written : {options.depfile.file, options.timing}) {
     for (const ReadFile& input : read) {
       if (!written.empty() && fs::equivalent(written, input.path, ec))
         return make_diag<DiagCode::MRV0002>(written.string(), "it is read by this compile");
@@ -69,7 +69,7 @@ Status check_apart(const CompileOptions& options, const std::vector<ReadFile>& r
   const auto out = fs::canonical(options.out, ec);
   if (ec) return {};  // it is not there yet
   std::vector<fs::path> inputs = options.target_dirs;
-  if (!options.external_data_dir.empty()) inputs.push_back(options.external_data_dir);
+  if (!options.import.external_data_dir.empty()) inputs.push_back(options.import.external_data_dir);
   for (const ReadFile& input : read) inputs.push_back(input.path);
   for (const auto& input : inputs) {
     if (lies_in(input, out))
@@ -80,10 +80,10 @@ Status check_apart(const CompileOptions& options, const std::vector<ReadFile>& r
 }
 
 Status check_side_files(const CompileOptions& options) {
-  if (!options.depfile.empty() && lies_in(options.depfile, resolved(options.out)))
-    return make_diag<DiagCode::MRV0002>(options.depfile.string(),
+  if (!options.depfile.file.empty() && lies_in(options.depfile.file, resolved(options.out)))
+    return make_diag<DiagCode::MRV0002>(options.depfile.file.string(),
                                         "it lies in the output folder, which is replaced as a whole");
-  MRVLC_TRY(check_writable(options.depfile));
+  MRVLC_TRY(check_writable(options.depfile.file));
   return name_in_output(options, options.timing).empty() ? check_writable(options.timing) : Status();
 }
 

@@ -35,7 +35,7 @@ Result<partition::HostModel> read_host_model(const CompileOptions& options, std:
 
 // The options hold what was read of them.
 Status note_bound_inputs(const CompileOptions& options, std::vector<ReadFile>& read) {
-  for (const auto& [input, bound] : options.bound_inputs) {
+  for (const auto& [input, bound] : options.import.bound_inputs) {
     if (!bound.tensor) continue;
     const std::filesystem::path file = bound.text;
     MRVLC_ASSIGN(const auto bytes, MappedFile::open(file, kMaxBoundBytes));

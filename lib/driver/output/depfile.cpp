@@ -31,10 +31,10 @@ struct Rule {
 
 std::string targets(const CompileOptions& options) {
   std::string text;
-  for (const std::string& target : options.depfile_targets) text += (text.empty() ? "" : " ") + target;
-  for (const std::string& target : options.depfile_quoted_targets)
-    text += (text.empty() ? "" : " ") + make_name(target, options.depfile_conditions);
-  return text.empty() ? make_name((options.out / "manifest.json").string(), options.depfile_conditions)
+  for (const std::string& target : options.depfile.targets) text += (text.empty() ? "" : " ") + target;
+  for (const std::string& target : options.depfile.quoted_targets)
+    text += (text.empty() ? "" : " ") + make_name(target, options.depfile.conditions);
+  return text.empty() ? make_name((options.out / "manifest.json").string(), options.depfile.conditions)
                       : text;
 }
 
@@ -53,11 +53,12 @@ void add_folders(const fs::path& folder, std::vector<Prerequisite>& files) {
 
 // What the compile itself changes every time says nothing.
 bool is_written(const CompileOptions& options, const fs::path& folder) {
-  return std::ranges::any_of(std::array{options.out, options.depfile, options.timing}, [&](const auto& file) {
-    std::error_code ec;
-    const fs::path whole = fs::absolute(file.has_filename() ? file : file.parent_path(), ec);
-    return !file.empty() && fs::equivalent(whole.parent_path(), folder, ec);
-  });
+  return std::ranges::any_of(
+      std::array{options.out, options.depfile.file, options.timing}, [&](const auto& file) {
+        std::error_code ec;
+        const fs::path whole = fs::absolute(file.has_filename() ? file : file.parent_path(), ec);
+        return !file.empty() && fs::equivalent(whole.parent_path(), folder, ec);
+      });
 }
 
 // What a file that make cannot ask for changes when it appears: the nearest folder that is there.
@@ -86,7 +87,7 @@ Rule rule_of(const CompileOptions& options, const Decisive& decisive) {
   for (const auto& file : options.sources.files) rule.files.push_back({file, true});
   if (!options.data.empty()) add_folders(options.data, rule.files);
   const auto add_absent = [&](const fs::path& file, bool folder_tells) {
-    if (options.depfile_conditions && make_can_ask_for(file.string()))
+    if (options.depfile.conditions && make_can_ask_for(file.string()))
       rule.absent.push_back(file);
     else if (folder_tells)
       watch_folder(options, file, rule.files);
@@ -112,10 +113,10 @@ std::string rule_text(const CompileOptions& options, const Rule& rule) {
   std::vector<std::string> files;
   std::string text = targets(options) + ":", phony, names;
   for (const auto& [path, may_go] : rule.files) {
-    std::string name = make_name(path.string(), options.depfile_conditions);
+    std::string name = make_name(path.string(), options.depfile.conditions);
     if (std::ranges::find(files, name) != files.end()) continue;
     names += " " + name;
-    if ((may_go || (options.depfile_phony && !files.empty())) && !looks_like_variable(name))
+    if ((may_go || (options.depfile.phony && !files.empty())) && !looks_like_variable(name))
       phony += name + ":\n";
     files.push_back(std::move(name));
   }
@@ -130,13 +131,13 @@ Status refused(const std::string& name, std::string_view remedy) {
 }
 
 Status check_names(const CompileOptions& options, const Rule& rule) {
-  const bool own_targets = !options.depfile_targets.empty() || !options.depfile_quoted_targets.empty();
+  const bool own_targets = !options.depfile.targets.empty() || !options.depfile.quoted_targets.empty();
   const std::string named = targets(options);
   // Of a target make takes a tab for a blank.
   if (make_misreads(named) || (!own_targets && named.find_first_of("=%\t") != std::string::npos))
     return refused(own_targets ? named : options.out.string(),
                    own_targets ? "" : "; name the target with -MT or -MQ");
-  for (const std::string& target : options.depfile_quoted_targets)
+  for (const std::string& target : options.depfile.quoted_targets)
     if (target.find_first_of("%\t") != std::string::npos)
       return refused(target, "; '%' makes a pattern of a target, say it with -MT where it is meant");
   for (const Prerequisite& file : rule.files)
@@ -163,7 +164,7 @@ std::string joined(const auto& names) {
 // For make: the files that were not there, and what the variables were. A value that make could read
 // otherwise equals nothing, and OUT is built every time.
 std::string conditions(const CompileOptions& options, const Rule& rule) {
-  if (!options.depfile_conditions) return {};
+  if (!options.depfile.conditions) return {};
   const std::string values = "$(foreach v," + joined(rule.variables) + ",$(if $(value $v),$v=$(value $v)))";
   return "ifneq \"$(strip $(wildcard " + joined(rule.absent) + ") " + values + ")\" \"" +
          make_text(values_of(rule.variables, "")) + "\"\n" + targets(options) +
@@ -173,12 +174,12 @@ std::string conditions(const CompileOptions& options, const Rule& rule) {
 }  // namespace
 
 Status write_depfile(const CompileOptions& options, const Decisive& decisive, Diagnostics& diagnostics) {
-  if (options.depfile.empty()) return {};
+  if (options.depfile.file.empty()) return {};
   const Rule rule = rule_of(options, decisive);
   MRVLC_TRY(check_names(options, rule));
-  const std::string values = options.depfile_conditions ? "" : values_of(rule.variables, "MRVLC_");
+  const std::string values = options.depfile.conditions ? "" : values_of(rule.variables, "MRVLC_");
   if (!values.empty()) diagnostics.add(make_diag<DiagCode::MRV1080>(printable(values, 4096)));
-  return write_file_atomic(options.depfile, rule_text(options, rule) + conditions(options, rule));
+  return write_file_atomic(options.depfile.file, rule_text(options, rule) + conditions(options, rule));
 }
 
 }  // namespace mrvlc::driver

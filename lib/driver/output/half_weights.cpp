@@ -38,7 +38,7 @@ std::string lost_text(const HalfTotals& t) {
 }  // namespace
 
 void tell_half_weights(const CompiledModel& m, const CompileOptions& options, Diagnostics& diagnostics) {
-  if (options.host_weights != chost::WeightType::F16) return;
+  if (options.host.host_weights != chost::WeightType::F16) return;
   if (m.half_weights.empty())
     return diagnostics.add(make_diag<DiagCode::MRV0010>(
         "--host-weights fp16", "no layer on the host has weights that it is for", "leave it away"));

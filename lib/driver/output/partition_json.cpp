@@ -164,7 +164,7 @@ void add_partition(Json& report, const CompiledModel& m, const CompileOptions& o
   expected.seconds = seconds;
   expected.host_only = host_only;
   expected.host = host_seconds;
-  report["expected"] = expected_json(expected, options.batch);
+  report["expected"] = expected_json(expected, options.import.batch);
   const bool by_cost = m.has_accelerator && options.partition_by == CompileOptions::PartitionBy::Cost;
   Json& p = report["partition"];
   p["mode"] = by_cost ? "cost" : "greedy";

@@ -147,7 +147,7 @@ Json host_json(const CompiledModel& m, const CompileOptions& options) {
               {"conversions", std::move(conversions)},
               {"winograd", std::move(transformed)}};
   if (m.size) out["size"] = code_size_json(m);
-  if (options.host_weights == chost::WeightType::F16) out["half_weights"] = half_weights_json(m);
+  if (options.host.host_weights == chost::WeightType::F16) out["half_weights"] = half_weights_json(m);
   if (!options.tuning.empty())
     out["tuning"] = {{"layers", m.host.choices.size()},
                      {"tuned", std::ranges::count_if(m.host.choices, &chost::LayerChoice::tuned)}};
@@ -233,7 +233,7 @@ Json report_json(const CompiledModel& m, const CompileOptions& options, const Pl
   r["schema"] = "mrvlc-report-1";
   r["model"] = model_json(m);
   r["target"] = {{"name", m.has_accelerator ? m.machine().name : "host"},
-                 {"tiles", m.has_accelerator ? options.tiles : 0},
+                 {"tiles", m.has_accelerator ? options.accelerator.tiles : 0},
                  {"precision", precision_of(m, options)}};
   if (options.quantized != nullptr) r["quantization"] = quantization_json(options.quantized->report);
   r["placement"] = placement_counts(m, nodes);

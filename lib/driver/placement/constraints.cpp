@@ -6,6 +6,7 @@
 #include <set>
 
 #include "mrvlc/idmap/idmap.h"
+#include "mrvlc/ir/pass_names.h"
 #include "mrvlc/support/diag/partition.h"
 #include "mrvlc/support/glob.h"
 
@@ -230,7 +231,7 @@ Status check_evictions(const std::vector<Constraint>& constraints, const Placed&
   std::map<std::string_view, const Placed::Source*> were;
   for (const Placed::Source& s : before.sources) were.emplace(s.id, &s);
   for (const partition::NodeDecision& d : partition.decisions) {
-    if (d.accelerator || graph.lineage(d.node).pass == "widen-f16") continue;
+    if (d.accelerator || graph.lineage(d.node).pass == ir::kWidenF16) continue;
     if (std::ranges::find(partition.beyond_regions, d.node) != partition.beyond_regions.end()) continue;
     const auto& sources = graph.lineage(d.node).sources;
     const bool evicted = std::ranges::all_of(sources, [&](ir::SourceId s) {

@@ -26,8 +26,10 @@ class Profiler {
 
   Result<std::string> run() {
     MRVLC_ASSIGN(Json report, folder_.json("report.json"));
+    const bool runs_code = options_.measure || !options_.run.on.empty();
+    const auto libraries = runs_code ? OutputFolder::Libraries::Any : OutputFolder::Libraries::OfPackages;
     for (const std::string& target : folder_.targets) {
-      MRVLC_ASSIGN(backends_[target], folder_.backend(target, options_.target_dirs));
+      MRVLC_ASSIGN(backends_[target], folder_.backend(target, options_.target_dirs, libraries));
     }
     if (!options_.trace.empty()) {
       MRVLC_ASSIGN(const Json memory, folder_.json(kMemoryFile));

@@ -215,7 +215,7 @@ Status check_value(const Port& port, const Tensor& value, const std::string& wha
 Result<Program> Program::build(const RunOptions& options, OutputFolder folder) {
   for (const std::string& target : folder.targets) {
     // Asked here for a message that names the known targets; the program would only fail later.
-    auto backend = folder.backend(target, options.target_dirs);
+    auto backend = folder.backend(target, options.target_dirs, OutputFolder::Libraries::Any);
     if (!backend.ok()) return backend.error();
     if (!(*backend)->runs_here()) return make_diag<DiagCode::MRV0357>(target);
   }

@@ -11,7 +11,7 @@ namespace {
 Status cut_host_parts(CodedModel& m) {
   MRVLC_ASSIGN(m.host_parts, host_parts(m, m.options));
   // Behind the probe's reference, in front of its runs: what the host loses is part of what it finds.
-  if (m.options.host_weights == chost::WeightType::F16)
+  if (m.options.host.host_weights == chost::WeightType::F16)
     m.half_weights = chost::round_weights(m.model.graph, m.partition, m.host_parts);
   return {};
 }

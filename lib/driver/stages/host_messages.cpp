@@ -26,7 +26,7 @@ std::string remedy(const ir::Graph& graph) {
 void warn_memory(const CompiledModel& m, Diagnostics& diagnostics) {
   const int64_t bytes = saturating_add(m.host.arena_bytes, m.host.port_bytes);
   const bool times = bytes >= kLeast && bytes / kTimes > m.host.weights_bytes;
-  if (m.options.arena_limit != chost::kArenaLimit || (bytes < kAlways && !times)) return;
+  if (m.options.host.arena_limit != chost::kArenaLimit || (bytes < kAlways && !times)) return;
   const chost::ArenaPeak& peak = m.host.peak;
   Diag diag = make_diag<DiagCode::MRV0640>(bytes, m.host.weights_bytes, m.host.arena_bytes, m.host.port_bytes,
                                            peak.alive.empty() ? "nothing" : peak.alive, remedy(m.model.graph),

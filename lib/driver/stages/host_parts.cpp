@@ -10,7 +10,7 @@ namespace mrvlc::driver {
 
 Result<std::vector<ir::Graph>> host_parts(const PlacedModel& m, const CompileOptions& options) {
   std::vector<ir::Graph> parts;
-  if (!options.on_device_error.cpu && options.on_overflow != chost::OnOverflow::Cpu) return parts;
+  if (!options.host.on_device_error.cpu && options.host.on_overflow != chost::OnOverflow::Cpu) return parts;
   for (const auto& [graph, region] : all_regions(m.model.graph, m.partition)) {
     std::vector<ir::NodeId> nodes;
     for (const partition::Layer& layer : region->layers)
@@ -25,21 +25,11 @@ Result<std::vector<ir::Graph>> host_parts(const PlacedModel& m, const CompileOpt
 }
 
 chost::Options host_options(ProbedModel& m, const CompileOptions& options, chost::Tuning tuning) {
-  chost::Options o;
+  chost::Options o = options.host;
   o.name = o.file_stem = m.name;
   o.targets = m.target_names();
-  o.arena_limit = options.arena_limit;
-  o.text_bytes = options.text_bytes;
-  o.check_indices = !options.unchecked_indices;
-  o.on_overflow = options.on_overflow;
-  o.on_device_error = options.on_device_error;
-  o.optimize = options.optimize;
-  o.winograd = options.exact ? chost::WinogradUse::Never : chost::WinogradUse::Chosen;
   o.tuning = std::move(tuning);
-  o.threads = options.threads;
   o.linked = m.libraries.linked;
-  o.weights = options.weights;
-  o.host_weights = options.host_weights;
   o.bare = emits(options, "bare");
   o.single = emits(options, "single");
   if (o.single) o.weights = chost::WeightsAs::Source;

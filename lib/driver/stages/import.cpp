@@ -42,7 +42,7 @@ Status note_files(ImportedModel& m) {
 
 std::optional<onnx::Model> read_model(const CompileOptions& options, Said& said) {
   if (options.quantized != nullptr) return import_quantized(*options.quantized, options, said.diagnostics);
-  onnx::ImportOptions import = import_options(options);
+  onnx::ImportOptions import = options.import;
   import.hash = false;
   return onnx::import_file(options.model, import, said.diagnostics);
 }
@@ -61,7 +61,7 @@ std::optional<ImportedModel> import_model(Session& session, OpenedModel opened, 
   auto model = session.timer.time("import", [&] { return read_model(m.options, said); });
   if (!model) return std::nullopt;
   m.model = *std::move(model);
-  if (m.options.quantized == nullptr) warn_ineffective_shapes(m.options, m.model.graph, said.diagnostics);
+  if (m.options.quantized == nullptr) warn_ineffective_shapes(m.options, m.model, said.diagnostics);
   const bool noted = session.phase("options", said, [&] { return note_files(m); });
   session.read = m.read;
   return noted ? std::optional(std::move(m)) : std::nullopt;

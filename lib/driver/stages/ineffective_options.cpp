@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "mrvlc/driver/option_table.h"
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/ops/op.h"
@@ -20,13 +21,8 @@ void warn(Diagnostics& diagnostics, std::string_view option, std::string_view wh
   diagnostics.add(make_diag<DiagCode::MRV0010>(option, why, remedy));
 }
 
-bool given(const CompileOptions& options, const char* option) {
+bool given(const CompileOptions& options, std::string_view option) {
   return options.given.contains(option);
-}
-
-// Every dimension that becomes the batch is told of.
-bool binds_batch(const Diagnostics& diagnostics) {
-  return std::ranges::any_of(diagnostics.list(), [](const Diag& d) { return d.code == DiagCode::MRV0134; });
 }
 
 bool any_value(const ir::Graph& graph, const std::function<bool(const TensorType&)>& holds) {
@@ -70,24 +66,25 @@ void check_bound(const std::string& name, const ir::Graph& graph, Diagnostics& d
 
 }  // namespace
 
-void warn_ineffective_shapes(const CompileOptions& options, const ir::Graph& graph,
+void warn_ineffective_shapes(const CompileOptions& options, const onnx::Model& model,
                              Diagnostics& diagnostics) {
-  if (given(options, "--batch") && !binds_batch(diagnostics)) {
-    const std::string_view by = !options.input_shapes.empty() ? "--input-shape"
-                                : !options.input_dims.empty() ? "--input-dim"
-                                                              : "";
-    warn(diagnostics, fmt::format("--batch {}", options.batch),
+  const ir::Graph& graph = model.graph;
+  if (given(options, "--batch") && !model.has_batch) {
+    const std::string_view by = !options.import.input_shapes.empty() ? "--input-shape"
+                                : !options.import.input_dims.empty() ? "--input-dim"
+                                                                     : "";
+    warn(diagnostics, fmt::format("--batch {}", options.import.batch),
          by.empty() ? "the model fixes the leading dimension of every input"
                     : fmt::format("{}, or the model, fixes the leading dimension of every input", by),
          by.empty() ? "export the model with a dynamic batch" : fmt::format("write the batch into {}", by));
   }
-  for (const auto& [name, shape] : options.bounds) check_bound(name, graph, diagnostics);
-  if (given(options, "--max-sequence") && !has_sequence_of(graph, options.max_sequence)) {
-    warn(diagnostics, fmt::format("--max-sequence {}", options.max_sequence),
+  for (const auto& [name, shape] : options.import.bounds) check_bound(name, graph, diagnostics);
+  if (given(options, "--max-sequence") && !has_sequence_of(graph, options.import.max_sequence)) {
+    warn(diagnostics, fmt::format("--max-sequence {}", options.import.max_sequence),
          "the model has no sequence, or its operands bound the lengths", "leave it away");
   }
-  if (options.max_rounds && !has_limited_loop(graph))
-    warn(diagnostics, fmt::format("--max-rounds {}", *options.max_rounds),
+  if (options.import.max_rounds > 0 && !has_limited_loop(graph))
+    warn(diagnostics, fmt::format("--max-rounds {}", options.import.max_rounds),
          "the model has no Loop that data end", "leave it away");
 }
 
@@ -212,11 +209,9 @@ void warn_ineffective_options(const CompileOptions& options, const CompiledModel
     const char* why = host ? "with --target host nothing runs on an accelerator"
                            : "nothing of the model runs on the accelerator";
     const char* remedy = host ? "name an accelerator with --target" : "'mrvlc explain OUT' tells why";
-    for (const char* option :
-         {"--tiles", "--effort", "--wb-pin", "--silicon-id", "--dump-stage", "--probe", "--calibration",
-          "--input-range", "--on-overflow", "--on-device-error", "--max-cycles", "--max-error"}) {
-      if (given(options, option)) warn(diagnostics, option, why, remedy);
-    }
+    for (const OptionRecord& record : option_table())
+      if ((record.facts & option::kNeedsRegions) != 0 && given(options, long_name(record)))
+        warn(diagnostics, long_name(record), why, remedy);
     if (host && given(options, "--no-default-rules")) warn(diagnostics, "--no-default-rules", why, remedy);
     if (host && options.precision != "auto" && options.data.empty())
       warn(diagnostics, "--precision " + options.precision, why, remedy);
@@ -230,7 +225,7 @@ void warn_ineffective_options(const CompileOptions& options, const CompiledModel
   if (!m.regions.empty() && given(options, "--input-range") && given(options, "--no-probe"))
     warn(diagnostics, "--input-range", "--no-probe leaves away what it is for", "leave away either");
   if (given(options, "--text-bytes") && !m.host.texts_made) {
-    warn(diagnostics, fmt::format("--text-bytes {}", options.text_bytes),
+    warn(diagnostics, fmt::format("--text-bytes {}", options.host.text_bytes),
          "the model makes no texts at run time", "leave it away");
   }
 }

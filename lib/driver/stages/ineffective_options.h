@@ -6,7 +6,8 @@ namespace mrvlc::driver {
 
 // After the import: --batch, --bound and --max-sequence that change nothing. `diagnostics` are those of the
 // import. Only options that CompileOptions::given holds are spoken of, here and below.
-void warn_ineffective_shapes(const CompileOptions& options, const ir::Graph& graph, Diagnostics& diagnostics);
+void warn_ineffective_shapes(const CompileOptions& options, const onnx::Model& model,
+                             Diagnostics& diagnostics);
 // After placement: options of placement and precision that change nothing, quantised layers in fp16, an
 // accelerator that gets nothing, or less than half of the multiply-accumulates, although nobody asked for the
 // CPU.

@@ -21,7 +21,7 @@ partition::Options partition_options(const PlacedModel& m) {
   o.pins = m.pins;
   o.libraries = &m.libraries.rules;
   o.precisions = m.options.precisions;
-  o.batch = m.options.batch;
+  o.batch = m.options.import.batch;
   if (m.choice) o.cpu.insert(o.cpu.end(), m.choice->on_cpu.begin(), m.choice->on_cpu.end());
   return o;
 }

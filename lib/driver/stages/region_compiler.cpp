@@ -32,7 +32,7 @@ RegionCompiler::RegionCompiler(CodedModel& m, const CompileOptions& options, Dia
 Status RegionCompiler::compile(const partition::PlacedRegion& placed) {
   const partition::Region& region = *placed.region;
   const size_t count = all_regions(m_.model.graph, m_.partition).size();
-  if (options_.pin_weights && count > 1) return make_diag<DiagCode::MRV0505>(count);
+  if (options_.accelerator.pin_weights && count > 1) return make_diag<DiagCode::MRV0505>(count);
   MRVLC_ASSIGN(backend::RegionCode compiled,
                m_.backend->generate(*placed.graph, region, fmt::format("{}_region{}", m_.name, region.id),
                                     options_.log));

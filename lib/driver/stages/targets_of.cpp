@@ -28,11 +28,11 @@ namespace {
 // The weights of a program of two files are in NAME.c.
 Status check_single(const CompileOptions& options) {
   if (!emits(options, "single") || !options.given.contains("--weights") ||
-      options.weights == chost::WeightsAs::Source)
+      options.host.weights == chost::WeightsAs::Source)
     return {};
   return make_diag<DiagCode::MRV0004>(
       fmt::format("--emit single has the weights in NAME.c: not with --weights {}",
-                  chost::kWeightsAs[static_cast<size_t>(options.weights)]));
+                  chost::kWeightsAs[static_cast<size_t>(options.host.weights)]));
 }
 
 }  // namespace
@@ -66,33 +66,36 @@ namespace {
 
 struct TargetOption {
   std::string_view key, values;
-  bool (*set)(CompileOptions&, std::string_view value);
+  bool (*set)(backends::Settings&, std::string_view value);
 };
 
-template <uint32_t CompileOptions::*Field>
-bool set_count(CompileOptions& options, std::string_view value) {
+using backends::Settings;
+
+template <uint32_t Settings::*Field>
+bool set_count(Settings& options, std::string_view value) {
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), options.*Field);
   return error == std::errc() && end == value.data() + value.size() && options.*Field > 0;
 }
 
-template <bool CompileOptions::*Field>
-bool set_flag(CompileOptions& options, std::string_view value) {
+template <bool Settings::*Field>
+bool set_flag(Settings& options, std::string_view value) {
   options.*Field = value == "true";
   return value == "true" || value == "false";
 }
 
-bool set_effort(CompileOptions& options, std::string_view value) {
-  return set_count<&CompileOptions::effort>(options, value) && options.effort <= 2;
+bool set_effort(Settings& options, std::string_view value) {
+  return set_count<&Settings::effort>(options, value) && options.effort <= 2;
 }
 
 constexpr TargetOption kTargetOptions[] = {
-    {"tiles", "a number of tiles", set_count<&CompileOptions::tiles>},
+    {"tiles", "a number of tiles", set_count<&Settings::tiles>},
     {"effort", "1 or 2", set_effort},
-    {"wb-pin", "true or false", set_flag<&CompileOptions::pin_weights>},
-    {"silicon-id", "true or false", set_flag<&CompileOptions::silicon_id>},
+    {"wb-pin", "true or false", set_flag<&Settings::pin_weights>},
+    {"silicon-id", "true or false", set_flag<&Settings::silicon_id>},
 };
 
-Status apply_target_option(std::string_view given, CompileOptions& options) {
+// Sets in `settings` what is given of a target.
+Status apply_target_option(std::string_view given, const CompileOptions& options, Settings& settings) {
   const auto refuse = [&](std::string_view why) {
     return make_diag<DiagCode::MRV0004>(fmt::format("--target-opt: '{}' {}", printable(given), why));
   };
@@ -109,15 +112,16 @@ Status apply_target_option(std::string_view given, CompileOptions& options) {
     for (const TargetOption& o : kTargetOptions) keys.push_back(o.key);
     return refuse(fmt::format("is no option of a target; these are {}", fmt::join(keys, ", ")));
   }
-  if (option->set(options, given.substr(equals + 1))) return {};
+  if (option->set(settings, given.substr(equals + 1))) return {};
   return refuse(fmt::format("takes {}", option->values));
 }
 
 }  // namespace
 
 Status check_target_options(const CompileOptions& options) {
-  CompileOptions scratch = options;
-  for (const std::string& given : options.target_options) MRVLC_TRY(apply_target_option(given, scratch));
+  Settings scratch;
+  for (const std::string& given : options.target_options)
+    MRVLC_TRY(apply_target_option(given, options, scratch));
   return {};
 }
 
@@ -125,10 +129,10 @@ namespace {
 
 // What a back end is to know of the options.
 Result<backends::Settings> settings_of(const std::string& target, const CompileOptions& options) {
-  CompileOptions own = options;
+  Settings own = options.accelerator;
   for (const std::string& given : options.target_options)
-    if (given.starts_with(target + ".")) MRVLC_TRY(apply_target_option(given, own));
-  return backends::Settings{own.tiles, own.effort, own.pin_weights, own.silicon_id, own.dump_stages};
+    if (given.starts_with(target + ".")) MRVLC_TRY(apply_target_option(given, options, own));
+  return own;
 }
 
 void add_searched(const target::Searched& of, target::Searched& to) {
@@ -175,18 +179,16 @@ Status take_accelerators(const std::vector<OpenedAccelerator>& accelerators, Com
   }
   m.has_accelerator = !parts.empty();
   if (parts.empty()) {
-    const backends::Settings settings{options.tiles, options.effort, options.pin_weights, options.silicon_id,
-                                      options.dump_stages};
-    MRVLC_ASSIGN(backends::Opened backend, backends::open_default(settings));
+    MRVLC_ASSIGN(backends::Opened backend, backends::open_default(options.accelerator));
     parts.push_back(std::move(backend));
   } else {
     const backends::Settings& first = accelerators.front().settings;
-    options.effort = first.effort;
-    options.pin_weights = first.pin_weights;
-    options.silicon_id = first.silicon_id;
+    options.accelerator.effort = first.effort;
+    options.accelerator.pin_weights = first.pin_weights;
+    options.accelerator.silicon_id = first.silicon_id;
   }
   m.backend = backend::as_one(std::move(parts));
-  options.tiles = m.backend->tiles();
+  options.accelerator.tiles = m.backend->tiles();
   return {};
 }
 

@@ -7,9 +7,9 @@ CompileOptions for_trial(const CompileOptions& options) {
   CompileOptions out = options;
   out.timing.clear();
   out.measure_size.clear();
-  out.depfile.clear();
+  out.depfile = {};
   out.dump_ir.clear();
-  out.dump_stages.clear();
+  out.accelerator.stages.clear();
   out.log = Log();
   return out;
 }

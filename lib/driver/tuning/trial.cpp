@@ -38,7 +38,7 @@ Result<TrialCompile> compile_trial(const PlacedModel& placed, const chost::Tunin
 Result<Trial> Trial::build(const TuneOptions& options, TrialCompile compiled) {
   MRVLC_ASSIGN(const OutputFolder folder, open_output(compiled.temporary.path() / "out"));
   MRVLC_ASSIGN(MeasuredProgram program, MeasuredProgram::build(options.run, folder, MeasuredOn::Noise));
-  return Trial(std::move(compiled), std::move(program), options.compile.threads == 1);
+  return Trial(std::move(compiled), std::move(program), options.compile.host.threads == 1);
 }
 
 Status Trial::run(bool steps) {

@@ -113,7 +113,7 @@ Result<std::optional<LayeredModel>> LayeredModel::create(const CompileOptions& o
   for (const Diag& d : said.diagnostics.list()) diagnostics.add(d);
   if (!placed) return std::optional<LayeredModel>();
   MRVLC_TRY(out.look_at(placed->model.graph, placed->partition, placed->machine()));
-  if (options.host_weights == chost::WeightType::F16) {
+  if (options.host.host_weights == chost::WeightType::F16) {
     std::vector<ir::Graph> none;
     out.rounded_ = placed->model.graph;
     chost::round_weights(*out.rounded_, placed->partition, none);

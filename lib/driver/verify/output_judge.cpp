@@ -20,7 +20,7 @@ bool is_host(const CompileOptions& compile) {
 }
 
 Limits limits_of(const VerifyOptions& options, const CompileOptions& compile) {
-  const bool host = is_host(compile) && compile.host_weights == chost::WeightType::F32;
+  const bool host = is_host(compile) && compile.host.host_weights == chost::WeightType::F32;
   Limits out;
   out.wide = options.tolerance.value_or(host ? 1e-4 : 2e-2);
   out.narrow = options.tolerance.value_or(host ? out.narrow : 2e-2);
@@ -31,7 +31,7 @@ Limits limits_of(const VerifyOptions& options, const CompileOptions& compile) {
 Result<const ir::Graph*> OutputJudge::graph() {
   if (!model_) {
     Diagnostics repeated;  // compile has reported them
-    model_ = onnx::import_file(compile_.model, import_options(compile_), repeated);
+    model_ = onnx::import_file(compile_.model, compile_.import, repeated);
     if (!model_) return repeated.list().front();
   }
   return &model_->graph;

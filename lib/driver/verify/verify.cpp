@@ -112,11 +112,11 @@ class Verifier {
       MRVLC_ASSIGN(std::vector<DataSet> sets, std::move(read));
       std::move(sets.begin(), sets.end(), std::back_inserter(all));
     }
-    onnx::ImportOptions import = import_options(compile_);
+    onnx::ImportOptions import = compile_.import;
     for (const std::string& name : take_shapes(*inputs, all, import))
       diagnostics_.add(make_diag<DiagCode::MRV0145>(printable(name), to_string(import.input_shapes[name])));
-    compile_.input_shapes = std::move(import.input_shapes);
-    compile_.input_types = std::move(import.input_types);
+    compile_.import.input_shapes = std::move(import.input_shapes);
+    compile_.import.input_types = std::move(import.input_types);
     return all;
   }
 

@@ -71,6 +71,7 @@ class Builder {
     if (model_.ir_version() >= 4) names.insert(names.end(), defaults_.begin(), defaults_.end());
     return names;
   }
+  bool has_batch() const { return has_batch_; }  // Model::has_batch
   std::vector<ModelFile> external_files() const { return tensors_.external_files(); }
 
  private:
@@ -224,6 +225,7 @@ class Builder {
   size_t text_bytes_left_ = size_t{1} << 30;  // of names and attributes copied by inlining
   bool told_unsorted_ = false;
   std::vector<std::string> bound_inputs_;
+  bool has_batch_ = false;
   std::vector<std::string_view> defaults_;         // inputs with an initializer, which is what they are
   std::unordered_set<std::string_view> replaced_;  // initializers that --bind gives another value
   // Bodies that are built more than once: the sources are those of the first time, the names are given back.

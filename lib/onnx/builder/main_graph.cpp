@@ -5,6 +5,7 @@
 
 #include "bound_inputs.h"
 #include "builder/builder.h"
+#include "mrvlc/ir/pass_names.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/nearest.h"
 
@@ -106,6 +107,7 @@ void Builder::add_inputs(Scope& scope, const pb::GraphProto& graph) {
   check_bound_names(graph);
   for (InputDecl& input : resolve_inputs(inputs, options_, sink_)) {
     const std::string& name = input.info->name();
+    has_batch_ = has_batch_ || input.has_batch;
     Binding binding;
     if (input.bound) {
       binding = {Binding::State::Value, graph_->add_constant(name, *std::move(input.bound))};
@@ -161,7 +163,7 @@ ir::ValueId Builder::repeated_output(const std::string& name, ir::ValueId value)
   other = unique_name(std::move(other));
   sink_.add(make_diag<DiagCode::MRV0149>(printable(name), printable(other)));
   ir::Lineage lineage;
-  lineage.pass = "import";
+  lineage.pass = ir::kImported;
   if (v.kind == ir::ValueKind::Result) {
     lineage.sources = graph_->lineage(v.producer).sources;
   } else if (!graph_->sources().empty()) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "builder/builder.h"
+#include "mrvlc/ir/pass_names.h"
 #include "mrvlc/ops/random.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/onnx.h"
@@ -241,7 +242,7 @@ ir::Lineage Builder::lineage(const Site& site) const {
   lineage.sources.reserve(site.scope.callers.size() + 1);
   lineage.sources = site.scope.callers;
   if (!site.scope.stands_for) lineage.sources.push_back(site.source);  // it is the last caller
-  lineage.pass = "import";
+  lineage.pass = ir::kImported;
   return lineage;
 }
 

@@ -1,4 +1,4 @@
-"""The blocks of "Step by step" in CONTRIBUTING.md: blocks.py CONTRIBUTING.md --files | --apply | --commands GROUP
+"""The blocks of the sections "Step by step" in CONTRIBUTING.md: blocks.py CONTRIBUTING.md --files | --apply | --commands GROUP
 
 A block's first line says what it is: ```cpp file=PATH is a new file; ```text in=PATH after=LINE stands behind that line, and
 before=LINE in front of it, LINE being the rest of the line; ```sh GROUP holds commands. Works on the tree in the current folder.
@@ -20,13 +20,10 @@ def read(path):
 
 
 def blocks(document):
-    start = document.find('\n### Step by step')
-    if start < 0:
-        fail('there is no "Step by step"')
-    section = re.split(r'^##? ', document[start + 1:], maxsplit=1, flags=re.M)[0]
-    found = list(BLOCK.finditer(section))
+    sections = re.split(r'^##+ ', document, flags=re.M)
+    found = [m for section in sections if section.startswith('Step by step') for m in BLOCK.finditer(section)]
     if not found:
-        fail('"Step by step" has no blocks')
+        fail('no section "Step by step" has blocks')
     return [(m.group('what').strip(), m.group('text')) for m in found]
 
 

@@ -45,18 +45,18 @@ pb::ModelProto dynamic_batch() {
 
 TEST_CASE("a batch that nothing takes") {
   auto fixed = test::compile_model(test::mixed_model(), "batch_fixed", [](Options& o) {
-    o.batch = 4;
+    o.import.batch = 4;
     o.given = {"--batch"};
   });
   CHECK(unheeded(fixed).starts_with("--batch 4 has no effect: the model fixes"));
   auto shaped = test::compile_model(dynamic_batch(), "batch_shaped", [](Options& o) {
-    o.batch = 4;
-    o.input_shapes["x"] = {2, 4};
+    o.import.batch = 4;
+    o.import.input_shapes["x"] = {2, 4};
     o.given = {"--batch", "--input-shape"};
   });
   CHECK(unheeded(shaped).starts_with("--batch 4 has no effect: --input-shape"));
   auto taken = test::compile_model(dynamic_batch(), "batch_taken", [](Options& o) {
-    o.batch = 4;
+    o.import.batch = 4;
     o.given = {"--batch"};
   });
   CHECK(taken.count(DiagCode::MRV0010) == 0);
@@ -65,12 +65,12 @@ TEST_CASE("a batch that nothing takes") {
 
 TEST_CASE("a folder of external data that is not there, or not needed") {
   auto missing = test::compile_model(test::mixed_model(), "extra_missing",
-                                     [](Options& o) { o.external_data_dir = "/no/such/folder"; });
+                                     [](Options& o) { o.import.external_data_dir = "/no/such/folder"; });
   CHECK(
       unheeded(missing) ==
       "--external-data-dir '/no/such/folder' has no effect: it is no folder; name the folder that holds it");
   auto idle = test::compile_model(test::mixed_model(), "extra_idle",
-                                  [](Options& o) { o.external_data_dir = o.model.parent_path(); });
+                                  [](Options& o) { o.import.external_data_dir = o.model.parent_path(); });
   CHECK(unheeded(idle).find("keeps no tensor in another file") != std::string::npos);
 }
 
@@ -88,12 +88,13 @@ TEST_CASE("a folder of external data that is read") {
     std::ofstream(folder / "w.bin", std::ios::binary) << std::string(128, '\0');
     return folder;
   };
-  auto used = test::compile_model(
-      m, "extra_used", [&](Options& o) { o.external_data_dir = with_data(o.model.parent_path() / "data"); });
+  auto used = test::compile_model(m, "extra_used", [&](Options& o) {
+    o.import.external_data_dir = with_data(o.model.parent_path() / "data");
+  });
   CHECK(used.count(DiagCode::MRV0010) == 0);
   auto beside = test::compile_model(m, "extra_beside", [&](Options& o) {
     with_data(o.model.parent_path());
-    o.external_data_dir = with_data(o.model.parent_path() / "data");
+    o.import.external_data_dir = with_data(o.model.parent_path() / "data");
   });
   CHECK(unheeded(beside).find("lies beside the model") != std::string::npos);
 }
@@ -125,24 +126,24 @@ TEST_CASE("options of the accelerator where there is none") {
 
 TEST_CASE("bounds, lengths and texts that nothing needs") {
   CHECK(unheeded(test::compile_model(test::mixed_model(), "bound_unknown", [](Options& o) {
-          o.bounds["nope"] = {4};
+          o.import.bounds["nope"] = {4};
         })).starts_with("--bound for 'nope' has no effect: the model has no value of that name"));
   CHECK(unheeded(test::compile_model(test::mixed_model(), "bound_static", [](Options& o) {
-          o.bounds["g1_out"] = {4, 8};
+          o.import.bounds["g1_out"] = {4, 8};
         })).starts_with("--bound for 'g1_out' has no effect: its shape is known at compile time, f32[2,8]"));
   CHECK(unheeded(test::compile_model(test::mixed_model(), "length", [](Options& o) {
-          o.max_sequence = 9;
+          o.import.max_sequence = 9;
           o.given = {"--max-sequence"};
         })).starts_with("--max-sequence 9 has no effect"));
   CHECK(unheeded(test::compile_model(test::mixed_model(), "texts", [](Options& o) {
-          o.text_bytes = 99;
+          o.host.text_bytes = 99;
           o.given = {"--text-bytes"};
         })).starts_with("--text-bytes 99 has no effect"));
 }
 
 TEST_CASE("shapes known at run time keep everything on the CPU") {
   auto c = test::compile_model(dynamic_batch(), "open", [](Options& o) {
-    o.input_shapes["x"] = *mrvlc::onnx::parse_given_shape("1..8x4");
+    o.import.input_shapes["x"] = *mrvlc::onnx::parse_given_shape("1..8x4");
   });
   INFO(c.messages());
   REQUIRE(c.count(DiagCode::MRV0011) == 1);
@@ -175,7 +176,7 @@ TEST_CASE("an accelerator that gets less than half of the MACs") {
 TEST_CASE("eight lines say what came out") {
   auto c = test::compile_model(test::mixed_model(), "six", [](Options& o) {
     o.cpu = {"g2"};
-    o.batch = 2;
+    o.import.batch = 2;
     o.given = {"--batch"};
   });
   REQUIRE(c.summary.size() == 9);

@@ -158,7 +158,8 @@ TEST_CASE("convolutions by Winograd's algorithm are told of, and --exact has non
   const std::string line = "  host: 1 x Conv by Winograd's algorithm, ";
   for (const std::string& text : {c.text("report.txt"), c.text("report.html"), explained(c)})
     CHECK(text.find(line) != std::string::npos);
-  auto exact = test::compile_model(model, "exact", [&](auto& o) { on_host(o), o.exact = true; });
+  auto exact = test::compile_model(
+      model, "exact", [&](auto& o) { on_host(o), o.host.winograd = mrvlc::chost::WinogradUse::Never; });
   CHECK(exact.json("report.json")["host"]["winograd"].empty());
   CHECK(exact.text("report.txt").find("Winograd") == std::string::npos);
   CHECK(exact.text("exact.c").find("winograd") == std::string::npos);

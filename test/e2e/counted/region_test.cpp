@@ -78,7 +78,7 @@ void check_sums(const test::Compiled& c) {
 
 TEST_CASE("layers add up to their region, and profile to the report") {
   check_sums(test::compile_model(test::counted_model(), "sums"));
-  check_sums(test::compile_model(test::counted_model(), "sums8", [](auto& o) { o.tiles = 8; }));
+  check_sums(test::compile_model(test::counted_model(), "sums8", [](auto& o) { o.accelerator.tiles = 8; }));
   check_sums(test::compile_model(test::mixed_model(), "sums_mixed"));
 }
 

@@ -67,7 +67,7 @@ class Project {
     o.rules = {path() / "my.rules"};
     o.targets = {"mine"};
     o.target_dirs = {path() / "targets"};
-    o.depfile = path() / "dep.d";
+    o.depfile.file = path() / "dep.d";
     return o;
   }
   std::string compile(const driver::CompileOptions& options) const {
@@ -206,17 +206,17 @@ TEST_CASE("targets of the dependency file") {
   const std::string root = p.path().string();
   const std::string files = " " + root + "/m.onnx " + root + "/sub/a.bin " + root + "/z.bin\n";
   REQUIRE(p.compile(o).empty());
-  CHECK(slurp(o.depfile) == root + "/out/manifest.json:" + files);
-  o.depfile_targets = {"a.o", "$(B)/b.o"};
-  o.depfile_quoted_targets = {"c $#d"};
+  CHECK(slurp(o.depfile.file) == root + "/out/manifest.json:" + files);
+  o.depfile.targets = {"a.o", "$(B)/b.o"};
+  o.depfile.quoted_targets = {"c $#d"};
   REQUIRE(p.compile(o).empty());
-  CHECK(slurp(o.depfile) == "a.o $(B)/b.o c\\ $$\\#d:" + files);
-  o.depfile_targets = {"x"};
-  o.depfile_quoted_targets.clear();
-  o.depfile_phony = true;
+  CHECK(slurp(o.depfile.file) == "a.o $(B)/b.o c\\ $$\\#d:" + files);
+  o.depfile.targets = {"x"};
+  o.depfile.quoted_targets.clear();
+  o.depfile.phony = true;
   REQUIRE(p.compile(o).empty());
-  CHECK(slurp(o.depfile) == "x:" + files + root + "/sub/a.bin:\n" + root + "/z.bin:\n");
-  o.depfile_targets = {"x\ny"};
+  CHECK(slurp(o.depfile.file) == "x:" + files + root + "/sub/a.bin:\n" + root + "/z.bin:\n");
+  o.depfile.targets = {"x\ny"};
   CHECK(p.compile(o) == "MRV0004");
 }
 
@@ -234,8 +234,8 @@ TEST_CASE("names are quoted for make as gcc does") {
     driver::CompileOptions o;
     o.model = name + ".onnx";
     o.out = "out";
-    o.depfile = "dep.d";
-    o.depfile_targets = {"t"};
+    o.depfile.file = "dep.d";
+    o.depfile.targets = {"t"};
     fs::current_path(dir.path());
     Diagnostics diagnostics;
     REQUIRE(driver::compile(o, diagnostics, [](const std::string&) {}));

@@ -64,7 +64,7 @@ TEST_CASE("fewer tiles give the same answers") {
   for (uint32_t tiles : {1u, 2u, 4u}) {
     driver::VerifyOptions v;
     v.compile.model = test::own_model("digits/digits.onnx");
-    v.compile.tiles = tiles;
+    v.compile.accelerator.tiles = tiles;
     v.sets = {"uniform"};
     std::string errors;
     auto worst = test::verify(v, errors);

@@ -55,7 +55,7 @@ inline void give_dynamic_shapes(const ZooModel& model, driver::CompileOptions& o
   std::istringstream list(model.dynamic_shapes);
   for (std::string shape; list >> shape;) {
     const size_t eq = shape.find('=');
-    options.input_shapes[shape.substr(0, eq)] = *onnx::parse_given_shape(shape.substr(eq + 1));
+    options.import.input_shapes[shape.substr(0, eq)] = *onnx::parse_given_shape(shape.substr(eq + 1));
   }
 }
 

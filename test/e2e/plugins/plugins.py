@@ -78,7 +78,11 @@ def check_made_package():
     out = WORK / "out"
     check_map(out)
     assert {"toy/target.json", "toy/toy.so", "toy/toy.rules"} <= {f.get("file") for f in read(out, "manifest.json")["read"]}
-    assert "cycles" in run(MRVLC, "profile", "out")
+    # The library in OUT is loaded only where a package has the same.
+    for command in (["profile", "out"], ["diff", "out", "out"]):
+        assert "MRV1082" in run(MRVLC, *command, status=3), command
+    assert "cycles" in run(MRVLC, "profile", "out", "--target-dir", ".")
+    run(MRVLC, "diff", "out", "out", "--target-dir", ".")
     said = run(MRVLC, "verify", MODEL, "--target", "toy", "--target-dir", ".")
     assert " ok" in said and "WRONG" not in said, said
     for command in ("--tiles 2", "--wb-pin", "--silicon-id", "--dump-stage tiling"):
@@ -173,7 +177,7 @@ def check_several(toy):
         check_regions(out, used)
         said = run(MRVLC, "verify", MODEL, *options)
         assert " ok" in said and "WRONG" not in said, said
-        assert "region 0" in run(MRVLC, "profile", out)
+        assert "region 0" in run(MRVLC, "profile", out, "--target-dir", ".")
         run("cc", "-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror", f"-I{SOURCE / 'include'}", "-c", out / "digits.c",
             "-o", "digits.o")
         run("cc", "-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror", f"-I{SOURCE / 'include'}", "-c", out / "main.c",

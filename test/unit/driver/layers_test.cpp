@@ -181,7 +181,7 @@ TEST_CASE("the layer whose weights were changed is named, in fifty of fifty") {
       REQUIRE(region == 0);
       damaged = std::to_string(turn_signs(r, draw));
     };
-    c.options.compile.tiles = seed % 2 == 0 ? 8 : 1;
+    c.options.compile.accelerator.tiles = seed % 2 == 0 ? 8 : 1;
     c.verify();
     INFO("seed " << seed << ": layer " << damaged << ", named: " << c.first_bad().operators);
     CHECK(c.first_bad().state == State::Wrong);

@@ -27,6 +27,7 @@ MRVLC_DIAG(1020, Error, Io, "--on {}: ssh or scp ended with exit code {}: {}")
 MRVLC_DIAG(1021, Error, Usage, "--cc compiles for {}, and the simulator that the program links is for {}; give one for that machine with --device-lib, or compile the model with --target host")
 MRVLC_DIAG(1080, Warning, Usage, "-MD: the dependency file cannot follow {} of the environment: the build is not repeated when it changes; type the option instead")
 MRVLC_DIAG(1081, Error, Io, "another batch writes into '{}': {}; this one is {}: wait for it, or give another -o")
+MRVLC_DIAG(1082, Error, Io, "'{}' is the library of a plug-in, which runs code: it is loaded only if a package '{}' has the same one; name its folder with --target-dir")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
