@@ -1,10 +1,11 @@
 // dequantize-late
 //   before  %1 = DequantizeLinear(%w, %s, %z) {axis = 3}    %2 = Transpose(%1) {perm = [3, 2, 0, 1]}
-//   after   %2 = DequantizeLinear(%v, %s, %z) {axis = 0}            (%w, %s, %z, %v constant, %v = Transpose(%w))
-// and reshapes in the same way, in chains. Preconditions: one scale, or one for each index of a dimension that
-// is still one behind the reshape; no blocks; the context neither asks for nor reserves one of the nodes.
-// Safe because moving elements and scaling each of them commute. What knows quantised networks finds weights
-// right in front of the product then, however an exporter stored them.
+//   after   %2 = DequantizeLinear(%v, %s, %z) {axis = 0}            (%w, %s, %z, %v constant, %v =
+//   Transpose(%w))
+// and reshapes in the same way, in chains. Preconditions: one scale, or one for each index of a dimension
+// that is still one behind the reshape; no blocks; the context neither asks for nor reserves one of the
+// nodes. Safe because moving elements and scaling each of them commute. What knows quantised networks finds
+// weights right in front of the product then, however an exporter stored them.
 #include <algorithm>
 
 #include "mrvlc/interp/interp.h"

@@ -174,8 +174,7 @@ const Node* product_before(const Graph& g, ValueId v) {
   return single_use(g, sum) ? producer(g, sum) : nullptr;
 }
 
-}  // namespace
-
+// Bounds of a Relu or Clip; nullopt: not known.
 std::optional<std::pair<double, double>> kept_range(const Graph& g, const Node& n) {
   double low = -INFINITY, high = INFINITY;
   if (n.is(Op::Relu)) return std::pair(0.0, high);
@@ -188,19 +187,32 @@ std::optional<std::pair<double, double>> kept_range(const Graph& g, const Node& 
   return std::pair(low, high);
 }
 
+// What Relu and Clip in front of `v` leave of a result; what they read takes its place.
+bool find_bounds(const Graph& g, const PassContext& context, ValueId& v, Chain& c) {
+  for (const Node* n = producer(g, v); n != nullptr && n->is(Op::Relu, Op::Clip); n = producer(g, v)) {
+    if (!single_use(g, v) || !kept_range(g, *n) || reserves(context, g, {n->id})) return false;
+    c.bounds.push_back(n->id);
+    v = n->inputs[0];
+  }
+  for (auto id = c.bounds.rbegin(); id != c.bounds.rend(); ++id) {
+    const auto [low, high] = *kept_range(g, g.node(*id));
+    c.low = std::min(std::max(c.low, low), high);
+    c.high = std::min(std::max(c.high, low), high);
+  }
+  return true;
+}
+
+}  // namespace
+
 bool find_chain(const Graph& g, const PassContext& context, const Node& quantize, Chain& c) {
   c.y = quantize_step(g, &quantize, true);
   if (!c.y || !is_byte(type_of(g, quantize.outputs[0]).elem)) return false;
   if (type_of(g, quantize.inputs[0]).elem != ElementType::F32) return false;
   ValueId v = quantize.inputs[0];
-  if (const Node* bound = producer(g, v); bound != nullptr && bound->is(Op::Relu, Op::Clip)) {
-    if (!single_use(g, v) || !kept_range(g, *bound)) return false;
-    c.bound = bound->id;
-    v = bound->inputs[0];
-  }
+  if (!find_bounds(g, context, v, c)) return false;
   const Node* product = product_before(g, v);
   if (product == nullptr) return false;
-  if (reserves(context, g, {product->id, c.bound, quantize.id})) return false;
+  if (reserves(context, g, {product->id, quantize.id})) return false;
   if (!find_product(g, context, *product, c) || !find_operands(g, context, c)) return false;
   if (!is_taken(g, context, c)) return false;
   c.folded = {c.w.node};
@@ -209,12 +221,12 @@ bool find_chain(const Graph& g, const PassContext& context, const Node& quantize
   if (!take_bias(g, c) || !sums_fit(g, c)) return false;
   c.from = {c.x.node, c.product};
   if (c.adds.valid()) c.from.push_back(c.adds);
-  if (c.bound.valid()) c.from.push_back(c.bound);
+  c.from.insert(c.from.end(), c.bounds.rbegin(), c.bounds.rend());
   c.from.push_back(quantize.id);
   return true;
 }
 
-// A product of integers whose results are numbers; `c.y` and `c.bound` are none.
+// A product of integers whose results are numbers; `c.y` and `c.bounds` are none.
 bool find_chain_of_numbers(const Graph& g, const PassContext& context, const Node& product, Chain& c) {
   if (type_of(g, product.outputs[0]).elem != ElementType::F32 || reserves(context, g, {product.id}))
     return false;

@@ -1,6 +1,7 @@
-// What lies between DequantizeLinear and QuantizeLinear that is one product of integers, and what it is made of:
-// of integer-products.
+// What lies between DequantizeLinear and QuantizeLinear that is one product of integers, and what it is made
+// of: of integer-products.
 #pragma once
+#include <cmath>
 #include <optional>
 
 #include "util.h"
@@ -12,10 +13,11 @@ double number(const Graph& g, ValueId v, int64_t k);
 
 // What becomes one product of integers, as far as it is known.
 struct Chain {
-  QuantizeStep x, w, y;  // y: none where the results stay numbers
-  NodeId product, adds;  // adds: the bias, where an Add behind the product does
-  NodeId bound;          // Relu or Clip, or none
-  ValueId terms;         // of the product or the Add: the bias, or none
+  QuantizeStep x, w, y;                     // y: none where the results stay numbers
+  NodeId product, adds;                     // adds: the bias, where an Add behind the product does
+  double low = -INFINITY, high = INFINITY;  // what Relu and Clip leave of the results
+  std::vector<NodeId> bounds;               // these, the last first
+  ValueId terms;                            // of the product or the Add: the bias, or none
   int64_t channels = 0;
   bool transposed = false;     // weights of Gemm and MatMul: [K, N]
   std::vector<int32_t> bias;   // in units of the sums; empty: none
@@ -31,7 +33,4 @@ struct Chain {
 bool find_chain(const Graph& g, const PassContext& context, const Node& quantize, Chain& c);
 // A product of integers whose results are numbers; `c.y` and `c.bias` are none.
 bool find_chain_of_numbers(const Graph& g, const PassContext& context, const Node& product, Chain& c);
-// Bounds of a Relu or Clip; nullopt: not known.
-std::optional<std::pair<double, double>> kept_range(const Graph& g, const Node& n);
-
 }  // namespace mrvlc::passes

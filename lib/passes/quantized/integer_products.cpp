@@ -124,14 +124,13 @@ class Builder {
 
   // The bounds in steps of the result, where its type leaves more.
   ValueId bounded(ValueId v, const TensorType& type) {
-    if (!c_.bound.valid()) return v;
+    if (c_.bounds.empty()) return v;
     const Graph& g = rw_.graph();
     const ops::IntRange all = ops::range_of(type.elem);
-    const auto [low, high] = *kept_range(g, g.node(c_.bound));
     const auto scale = static_cast<float>(number(g, c_.y.scale, 0));
     const int64_t zero = g.constant(c_.y.zero)->as_int(0);
-    const int64_t from = ops::quantized(static_cast<float>(low), scale, zero, all),
-                  to = ops::quantized(static_cast<float>(high), scale, zero, all);
+    const int64_t from = ops::quantized(static_cast<float>(c_.low), scale, zero, all),
+                  to = ops::quantized(static_cast<float>(c_.high), scale, zero, all);
     if (from == all.low && to == all.high) return v;
     auto bound = [&](int64_t b) {
       return rw_.constant(scalar_tensor(type.elem, static_cast<double>(b)), c_.from);

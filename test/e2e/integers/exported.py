@@ -22,8 +22,9 @@ FIRST = int(sys.argv[4]) if len(sys.argv) > 4 else 1
 FORMS = {"initialisers": ("integers", "integers", 13), "trained": ("floats", "integers", 13), "trained21": ("floats", "integers", 21),
          "torch": ("computed", "integers", 17), "keras": ("transposed", "added", 13), "keras_reshaped": ("reshaped", "added", 15),
          "tensorrt": ("integers", "floats", 13), "torch_floats": ("floats", "floats", 17), "own_scale": ("floats", "own", 13),
-         "keras_floats": ("transposed", "added_floats", 13)}
-SAME = ["trained", "trained21", "torch", "keras", "keras_reshaped"]
+         "keras_floats": ("transposed", "added_floats", 13), "qonnx": ("quant", "quant", 14), "few_bits": ("few", "quant", 14)}
+SAME = ["trained", "trained21", "torch", "keras", "keras_reshaped", "qonnx", "few_bits"]
+QONNX = "qonnx.custom_op.general"
 SAME_FLOATS = ["torch_floats", "own_scale", "keras_floats"]
 
 
@@ -44,7 +45,8 @@ class Network:
         q, scale = self.layer(q, scale, "Gemm" if "added" not in self.biases else "MatMul")
         info = lambda name, dims: helper.make_tensor_value_info(name, TensorProto.INT8, dims)
         graph = helper.make_graph(self.nodes, "g", [info(x, shape)], [info(q, None)], self.constants)
-        self.model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
+        opsets = [helper.make_opsetid("", self.opset), helper.make_opsetid(QONNX, 1)]
+        self.model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
     def constant(self, array):
         self.constants.append(numpy_helper.from_array(np.asarray(array), f"c{len(self.constants)}"))
@@ -57,6 +59,11 @@ class Network:
 
     def floats(self, q, scale, zero, **attributes):
         return self.node("DequantizeLinear", [q, scale, zero], **attributes)
+
+    def quant(self, x, scale, zero, bits, signed=True):
+        number = lambda v: self.constant(np.asarray(v, np.float32))
+        return self.node("Quant", [x, number(scale), number(zero), number(bits)], domain=QONNX, signed=int(signed), narrow=0,
+                         rounding_mode="ROUND")
 
     def weight_floats(self, w, scales, zero, axis):
         """[out, in ...] integers of `scales`, as numbers, in the form that this network has."""
@@ -75,6 +82,10 @@ class Network:
         noise = np.random.default_rng(1).uniform(-0.4, 0.4, given.shape)
         numbers = ((given.astype(np.float64) - zero + noise) * wide).astype(np.float32)
         s, z = self.constant(scales), self.constant(zeros)
+        if form in ("quant", "few"):  # `few`: weights of 4 bits, which are integers of 8 as well
+            bits, numbers = (8, numbers) if form == "quant" else (4, (numbers / 16).astype(np.float32))
+            zero = zero if form == "quant" else zero // 16
+            return self.quant(self.constant(numbers), wide, zero, bits, not self.unsigned)
         if form == "computed":  # as nodes of constants, through operators that leave it as it is
             z = self.node("Cast", [self.constant(zeros.astype(np.int32))], to=helper.np_dtype_to_tensor_dtype(w.dtype)
                           if hasattr(helper, "np_dtype_to_tensor_dtype") else onnx.mapping.NP_TYPE_TO_TENSOR_TYPE[w.dtype])
@@ -94,6 +105,8 @@ class Network:
         if self.biases in ("integers", "added"):
             return self.floats(self.constant(b), self.constant(units), self.constant(np.zeros(units.shape, np.int32)),
                                **({"axis": 0} if units.ndim else {}))
+        if self.biases == "quant":
+            return self.quant(self.constant((b * units).astype(np.float32)), units, 0, 32)
         if self.biases == "own":
             return self.floats(self.constant((b % 100).astype(np.int8)), self.constant(np.float32(0.03)), self.constant(np.int8(-7)))
         return self.constant(((b + 0.3) * units).astype(np.float32))
@@ -112,7 +125,8 @@ class Network:
         units = (np.float32(scale) * scales).astype(np.float32)
         if not units.ndim and self.biases not in ("floats", "added_floats", "own"):
             units = np.full(out, units, np.float32)
-        x = self.floats(q, self.constant(np.float32(scale)), self.constant(np.int8(zero)))
+        quants = self.weights in ("quant", "few")
+        x = self.floats(q, self.constant(np.float32(scale)), self.constant(np.int8(zero))) if not quants or q == "x" else q
         axis = 0
         if kind == "MatMul":  # [in, out]
             w, axis = np.ascontiguousarray(w.T), 1
@@ -130,6 +144,8 @@ class Network:
         if self.rng.random() < 0.6:
             y = self.node("Relu", [y])
         step = 0.08 if kind == "Depthwise" else 0.3
+        if quants and not dense:  # few: 6 bits
+            return self.quant(y, step, zero, 8 if self.weights == "quant" else 6), step
         return self.node("QuantizeLinear", [y, self.constant(np.float32(step)), self.constant(np.int8(zero))]), step
 
 
