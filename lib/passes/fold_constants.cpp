@@ -7,6 +7,13 @@
 // make the binaries larger. Safe because the reference semantics of the operator table compute the result. An
 // evaluation that fails leaves the node as it is. Where a result is an output of the model, an Identity of
 // the constant carries its name.
+//
+// fold-quantized: the same, but for DequantizeLinear, in graphs that have one
+//   before  %1 = QuantizeLinear(%f, %s, %z)    %2 = DequantizeLinear(%1, %s, %z)    %3 = Conv(%x, %2)
+//   after   %2 = DequantizeLinear(%q, %s, %z)    %3 = Conv(%x, %2)             (%f, %q, %s, %z constant)
+// so that weights that training quantises within the graph are the integers that they would be in a file, and
+// scales and zero points that nodes make are constants. For what knows quantised networks, which runs before
+// DequantizeLinear is folded to floats.
 #include <algorithm>
 
 #include "mrvlc/interp/interp.h"
@@ -118,7 +125,22 @@ bool fold_constant(Rewriter& rw, NodeId id, const PassContext& context) {
   return true;
 }
 
+bool makes_numbers(const Node& n) {
+  return n.is(Op::DequantizeLinear);
+}
+
 }  // namespace
+
+Status fold_quantized(Graph& graph, const PassContext& context, bool& changed) {
+  if (!has_anchor(graph, makes_numbers)) return {};
+  const auto foldable_by_inputs = [&](const Node& n) {
+    return !makes_numbers(n) && inputs_constant(graph, n);
+  };
+  changed = rewrite_nodes(graph, "fold-quantized", foldable_by_inputs, [&](Rewriter& rw, NodeId id) {
+    return !reserves(context, rw.graph(), {id}) && fold_constant(rw, id, context);
+  });
+  return {};
+}
 
 Status fold_constants(Graph& graph, const PassContext& context, bool& changed) {
   auto foldable_by_inputs = [&](const Node& n) {

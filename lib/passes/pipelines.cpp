@@ -19,9 +19,9 @@ namespace {
 
 // Products of integers are made before constants are folded, which makes floats of their weights. What pools
 // are comes first: a mean that drops dimensions is one of them and a reshape, which integers do as well.
-#define MRVLC_INTEGERS                                                                      \
-  "dce", "remove-identity", "quantized-forms", "separate-dequantize", "canonicalize-shape", \
-      "quantize-early", "integer-averages", "integer-products"
+#define MRVLC_INTEGERS                                                                                     \
+  "dce", "remove-identity", "fold-quantized", "quantized-forms", "dequantize-late", "separate-dequantize", \
+      "canonicalize-shape", "quantize-early", "integer-averages", "integer-products"
 #define MRVLC_WIDEN "widen-f16", "fold-constants", "remove-identity", "cse", "dce"
 
 // Scale and shift of images go into weights for the accelerator's sake: the host computes in fp32 and pads

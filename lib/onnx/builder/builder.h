@@ -170,7 +170,7 @@ class Builder {
   const ContribOp* contrib_op(const Site& site) const;
   void inline_contrib(const Site& site, const ContribOp& op);
   bool read_contrib_operands(const Site& site, Scope& inner, std::vector<const TensorType*>& types,
-                             std::vector<std::string>& names);
+                             std::vector<const Tensor*>& values, std::vector<std::string>& names);
   static Status write_contrib(const Site& site, const ContribOp& op, Decomposition& decomposition);
 
   // bodies.cpp: If, Loop, Scan and others that run graphs of their own

@@ -18,12 +18,13 @@ const ContribOp* Builder::contrib_op(const Site& site) const {
 // The types of the operands, which `inner` binds to the names that the decomposition uses; false when one is
 // poison.
 bool Builder::read_contrib_operands(const Site& site, Scope& inner, std::vector<const TensorType*>& types,
-                                    std::vector<std::string>& names) {
+                                    std::vector<const Tensor*>& values, std::vector<std::string>& names) {
   std::vector<ir::ValueId> inputs;
   if (!gather_inputs(site, inputs)) return false;
   for (size_t k = 0; k < inputs.size(); ++k) names.push_back(fmt::format("in{}", k));
   for (size_t k = 0; k < inputs.size(); ++k) {
     types.push_back(inputs[k].valid() ? &graph_->value(inputs[k]).type : nullptr);
+    values.push_back(inputs[k].valid() ? known(inputs[k]) : nullptr);
     if (inputs[k].valid()) inner.values.emplace(names[k], Binding{Binding::State::Value, inputs[k]});
   }
   return true;
@@ -56,15 +57,17 @@ void Builder::inline_contrib(const Site& site, const ContribOp& op) {
   static const Opsets kOpsets = {{"", kContribOpset}};
   Scope inner;
   std::vector<const TensorType*> types;
+  std::vector<const Tensor*> values;
   std::vector<std::string> names;
   if (!enter(site, inner)) return;
   // The names are those of keys: they are not to move.
   names.reserve(static_cast<size_t>(site.node.input_size()));
-  if (!read_contrib_operands(site, inner, types, names)) return;
-  Decomposition decomposition(site.node, types,
+  if (!read_contrib_operands(site, inner, types, values, names)) return;
+  Decomposition decomposition(site.node, types, std::move(values),
                               [&](std::string_view name) { return find_attribute(site, name); });
   Status written = write_contrib(site, op, decomposition);
   if (!written.ok()) return report(site, std::move(written).error());
+  for (const Diag& remark : decomposition.remarks()) report(site, remark);
   inner.id = fmt::format("{}:{}", graph_->sources()[site.source.index()].id, op.name);
   inner.opsets = &kOpsets;
   inner.stands_for = site.source;

@@ -11,9 +11,10 @@
 namespace mrvlc::onnx {
 
 Decomposition::Decomposition(const pb::NodeProto& node, std::vector<const TensorType*> types,
-                             FindAttribute find)
+                             std::vector<const Tensor*> values, FindAttribute find)
     : node_(node),
       types_(std::move(types)),
+      values_(std::move(values)),
       find_(std::move(find)),
       results_(static_cast<size_t>(node.output_size())) {}
 
@@ -188,9 +189,9 @@ const pb::AttributeProto* Decomposition::unread() const {
 const std::vector<ContribOp>& contrib_ops() {
   static const std::vector<ContribOp> ops = [] {
     std::vector<ContribOp> all;
-    for (const auto* family :
-         {&contrib_fused(), &contrib_norm(), &contrib_integer(), &contrib_qlinear(), &contrib_attention(),
-          &contrib_group_query(), &contrib_weights(), &contrib_channels_last(), &contrib_plain()})
+    for (const auto* family : {&contrib_fused(), &contrib_norm(), &contrib_integer(), &contrib_qlinear(),
+                               &contrib_attention(), &contrib_group_query(), &contrib_weights(),
+                               &contrib_channels_last(), &contrib_plain(), &contrib_qonnx()})
       all.insert(all.end(), family->begin(), family->end());
     return all;
   }();

@@ -19,7 +19,9 @@ inline constexpr int64_t kContribOpset = 24;
 class Decomposition {
  public:
   using FindAttribute = std::function<const pb::AttributeProto*(std::string_view)>;
-  Decomposition(const pb::NodeProto& node, std::vector<const TensorType*> types, FindAttribute find);
+  // `values` of inputs that are known at import; null: not known.
+  Decomposition(const pb::NodeProto& node, std::vector<const TensorType*> types,
+                std::vector<const Tensor*> values, FindAttribute find);
 
   // Inputs; one that is left out has neither name nor type.
   bool has(size_t k) const { return k < types_.size() && types_[k] != nullptr; }
@@ -27,6 +29,8 @@ class Decomposition {
   // An input that is left out has the type of nothing, which no operator takes.
   const TensorType& type(size_t k) const;
   size_t inputs() const { return types_.size(); }
+  // nullptr: it is not known at import.
+  const Tensor* value(size_t k) const { return k < values_.size() ? values_[k] : nullptr; }
   // Is this output asked for?
   bool wants(int k) const { return k < node_.output_size() && !node_.output(k).empty(); }
 
@@ -77,6 +81,9 @@ class Decomposition {
   Status refuse(size_t k, std::string_view name) const;
   Status refuse_output(int k, std::string_view name) const;
   Nodes& nodes() { return nodes_; }
+  // What is said about the node beside errors.
+  void remark(Diag diag) { remarks_.push_back(std::move(diag)); }
+  const std::vector<Diag>& remarks() const { return remarks_; }
   // An attribute that the decomposition did not ask for.
   const pb::AttributeProto* unread() const;
 
@@ -85,9 +92,11 @@ class Decomposition {
 
   const pb::NodeProto& node_;
   std::vector<const TensorType*> types_;
+  std::vector<const Tensor*> values_;
   FindAttribute find_;
   mutable std::set<std::string, std::less<>> read_;
   Nodes nodes_;
+  std::vector<Diag> remarks_;
   std::vector<std::string> results_;  // one an output; empty: not made
 };
 
@@ -109,6 +118,7 @@ const std::vector<ContribOp>& contrib_group_query();
 const std::vector<ContribOp>& contrib_weights();
 const std::vector<ContribOp>& contrib_channels_last();
 const std::vector<ContribOp>& contrib_plain();
+const std::vector<ContribOp>& contrib_qonnx();
 
 // Those of all families.
 const std::vector<ContribOp>& contrib_ops();

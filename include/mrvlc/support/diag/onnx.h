@@ -53,6 +53,9 @@ MRVLC_DIAG(0149, Warning, Rejected, "output '{}' is listed more than once; the s
 MRVLC_DIAG(0150, Error, Usage, "--input-dim: no input has an open dimension '{}'{}; open dimensions with a name: {}")
 MRVLC_DIAG(0151, Error, Usage, "dimension '{}' is {} by --input-dim, but {} in input '{}' by --input-shape")
 MRVLC_DIAG(0152, Warning, Rejected, "metadata_props of {} nodes or functions are not listed in idmap.json: all together take over 64 MiB")
+MRVLC_DIAG(0160, Error, Rejected, "its bit width is {}")
+MRVLC_DIAG(0161, Note, Rejected, "is rounded before its zero point is added, as QuantizeLinear does: a value within 1e-5 of half a step may become the other neighbour")
+MRVLC_DIAG(0162, Warning, Rejected, "is computed in floats, and products with it are: {}")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
