@@ -27,6 +27,12 @@ MRVLC_DIAG(1020, Error, Io, "--on {}: ssh or scp ended with exit code {}: {}")
 MRVLC_DIAG(1021, Error, Usage, "--cc compiles for {}, and the simulator that the program links is for {}; give one for that machine with --device-lib, or compile the model with --target host")
 MRVLC_DIAG(1080, Warning, Usage, "-MD: the dependency file cannot follow {} of the environment: the build is not repeated when it changes; type the option instead")
 MRVLC_DIAG(1081, Error, Io, "another batch writes into '{}': {}; this one is {}: wait for it, or give another -o")
+MRVLC_DIAG(1100, Error, Io, "proof.json cannot be used: {}")
+MRVLC_DIAG(1101, Error, Usage, "the model of '{}' is not beside it: give it as the second operand, `mrvlc prove OUT MODEL.onnx`")
+MRVLC_DIAG(1102, Error, Io, "'{}' is not the model of '{}': its SHA-256 is {}, and the compile read {}")
+MRVLC_DIAG(1103, Error, Gate, "refused: {}")
+MRVLC_DIAG(1104, Error, Rejected, "{} of {} nodes are not proved; the first: {}")
+MRVLC_DIAG(1105, Error, Gate, "the certificate does not hold: {}")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
