@@ -43,6 +43,7 @@ void add_profile(CLI::App& app, Context& context);
 void add_queries(CLI::App& app, Context& context);  // explain, map, disasm, inspect, ops
 void add_diff(CLI::App& app, Context& context);
 void add_graph(CLI::App& app, Context& context);
+void add_prove(CLI::App& app, Context& context);
 void add_rules(CLI::App& app, Context& context);
 void add_targets(CLI::App& app, Context& context);
 void add_debug(CLI::App& app, Context& context);  // reduce, compare, bundle

@@ -18,6 +18,7 @@
 #include "output/memory_json.h"
 #include "output/options_json.h"
 #include "output/partition_json.h"
+#include "output/proof_json.h"
 #include "output/report_page.h"
 #include "output/sbom.h"
 
@@ -64,6 +65,7 @@ Status write_reports(OutputDir& dir, const CompiledModel& m, const CompileOption
   MRVLC_TRY(write_json(dir, "placement.json", [&](JsonWriter& out) { write_placement(out, m, nodes); }));
   MRVLC_TRY(dir.write("report.json", json_document(report)));
   MRVLC_TRY(write_json(dir, kMemoryFile, [&](JsonWriter& out) { write_memory(out, m); }));
+  MRVLC_TRY(write_json(dir, kProofFile, [&](JsonWriter& out) { write_proof(out, m); }));
   auto graph = graph_of(m, report, regions);
   if (graph)
     MRVLC_TRY(write_json(dir, kGraphFile, [&](JsonWriter& out) { report::write_graph(out, *graph); }));

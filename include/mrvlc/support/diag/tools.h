@@ -28,6 +28,12 @@ MRVLC_DIAG(1021, Error, Usage, "--cc compiles for {}, and the simulator that the
 MRVLC_DIAG(1080, Warning, Usage, "-MD: the dependency file cannot follow {} of the environment: the build is not repeated when it changes; type the option instead")
 MRVLC_DIAG(1081, Error, Io, "another batch writes into '{}': {}; this one is {}: wait for it, or give another -o")
 MRVLC_DIAG(1082, Error, Io, "'{}' is the library of a plug-in, which runs code: it is loaded only if a package '{}' has the same one; name its folder with --target-dir")
+MRVLC_DIAG(1100, Error, Io, "proof.json cannot be used: {}")
+MRVLC_DIAG(1101, Error, Usage, "the model of '{}' is not beside it: give it as the second operand, `mrvlc prove OUT MODEL.onnx`")
+MRVLC_DIAG(1102, Error, Io, "'{}' is not the model of '{}': its SHA-256 is {}, and the compile read {}")
+MRVLC_DIAG(1103, Error, Gate, "refused: {}")
+MRVLC_DIAG(1104, Error, Rejected, "{} of {} nodes are not proved; the first: {}")
+MRVLC_DIAG(1105, Error, Gate, "the certificate does not hold: {}")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode

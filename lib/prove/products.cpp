@@ -1,0 +1,108 @@
+// The inner loops of the prover.
+#include "products.h"
+
+#include <algorithm>
+
+namespace mrvlc::prove {
+
+std::vector<bool> Window::rows_read() const {
+  std::vector<bool> read(static_cast<size_t>(in_h), false);
+  for (int64_t o = 0; o < out_h; ++o)
+    for (int64_t r = 0; r < kernel_h; ++r)
+      if (const int64_t iy = row(o, r); iy >= 0 && iy < in_h) read[static_cast<size_t>(iy)] = true;
+  return read;
+}
+
+std::vector<bool> Window::columns_read() const {
+  std::vector<bool> read(static_cast<size_t>(in_w), false);
+  for (int64_t o = 0; o < out_w; ++o)
+    for (int64_t s = 0; s < kernel_w; ++s)
+      if (const int64_t ix = column(o, s); ix >= 0 && ix < in_w) read[static_cast<size_t>(ix)] = true;
+  return read;
+}
+
+Weights::Weights(const Field& f, int64_t taps, int64_t channels, int64_t n, std::span<const uint64_t> w,
+                 bool ordered)
+    : f_(f), taps_(taps), channels_(channels), n_(n) {
+  alphas_.assign(kChunk + 1, 1);
+  if (ordered)
+    for (size_t i = 1; i < alphas_.size(); ++i) alphas_[i] = f.mul(alphas_[i - 1], f.alpha());
+  const int64_t rows = taps * channels, blocks = (n + kBlock - 1) / kBlock;
+  w_.assign(static_cast<size_t>(blocks * rows * kBlock), 0);
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t c = row % channels, begin = c / kChunk * kChunk,
+                  length = std::min(kChunk, channels - begin);
+    const uint64_t power = alphas_[static_cast<size_t>(length - 1 - (c - begin))];
+    for (int64_t k = 0; k < n; ++k) {
+      const uint64_t v = w[static_cast<size_t>(row * n + k)];
+      w_[static_cast<size_t>((k / kBlock * rows + row) * kBlock + k % kBlock)] =
+          power == 1 ? v : f.mul(v, power);
+    }
+  }
+}
+
+void Weights::add_pixel(const Window& p, const uint64_t* x, int64_t oy, int64_t ox, const uint64_t* w,
+                        uint64_t* acc) const {
+  uint64_t a0 = acc[0], a1 = acc[1], a2 = acc[2], a3 = acc[3];
+  for (int64_t r = 0; r < p.kernel_h; ++r)
+    for (int64_t s = 0; s < p.kernel_w; ++s) {
+      const int64_t iy = p.row(oy, r), ix = p.column(ox, s);
+      if (!p.inside(iy, ix)) continue;
+      const uint64_t* in = x + (iy * p.in_w + ix) * channels_;
+      const uint64_t* row = w + (r * p.kernel_w + s) * channels_ * kBlock;
+      for (int64_t c = 0; c < channels_; c += kChunk) {
+        const int64_t length = std::min(kChunk, channels_ - c);
+        const uint64_t power = alphas_[static_cast<size_t>(length)];
+        Wide s0 = static_cast<Wide>(a0) * power, s1 = static_cast<Wide>(a1) * power,
+             s2 = static_cast<Wide>(a2) * power, s3 = static_cast<Wide>(a3) * power;
+        for (int64_t i = 0; i < length; ++i, ++in, row += kBlock) {
+          const Wide v = *in;
+          s0 += v * row[0];
+          s1 += v * row[1];
+          s2 += v * row[2];
+          s3 += v * row[3];
+        }
+        a0 = f_.reduce(s0);
+        a1 = f_.reduce(s1);
+        a2 = f_.reduce(s2);
+        a3 = f_.reduce(s3);
+      }
+    }
+  acc[0] = a0;
+  acc[1] = a1;
+  acc[2] = a2;
+  acc[3] = a3;
+}
+
+void Weights::add_sums(const Window& p, std::span<const uint64_t> x, std::span<uint64_t> acc) const {
+  const int64_t rows = taps_ * channels_;
+  for (int64_t k = 0; k < n_; k += kBlock) {
+    const uint64_t* w = w_.data() + k / kBlock * rows * kBlock;
+    const int64_t count = std::min(kBlock, n_ - k);
+    for (int64_t pixel = 0; pixel < p.out_h * p.out_w; ++pixel) {
+      uint64_t sums[kBlock] = {};
+      uint64_t* at = acc.data() + pixel * n_ + k;
+      std::copy(at, at + count, sums);
+      add_pixel(p, x.data(), pixel / p.out_w, pixel % p.out_w, w, sums);
+      std::copy(sums, sums + count, at);
+    }
+  }
+}
+
+void add_depthwise(const Field& f, const Window& p, int64_t n, std::span<const uint64_t> w,
+                   std::span<const uint64_t> x, std::span<uint64_t> acc, bool ordered) {
+  const uint64_t alpha = ordered ? f.alpha() : 1;
+  for (int64_t pixel = 0; pixel < p.out_h * p.out_w; ++pixel)
+    for (int64_t r = 0; r < p.kernel_h; ++r)
+      for (int64_t s = 0; s < p.kernel_w; ++s) {
+        const int64_t iy = p.row(pixel / p.out_w, r), ix = p.column(pixel % p.out_w, s);
+        if (!p.inside(iy, ix)) continue;
+        const uint64_t* in = x.data() + (iy * p.in_w + ix) * n;
+        const uint64_t* row = w.data() + (r * p.kernel_w + s) * n;
+        uint64_t* at = acc.data() + pixel * n;
+        for (int64_t k = 0; k < n; ++k)
+          at[k] = f.reduce(static_cast<Wide>(at[k]) * alpha + static_cast<Wide>(in[k]) * row[k]);
+      }
+}
+
+}  // namespace mrvlc::prove

@@ -1,0 +1,90 @@
+// proof.json: what the compile says of its layers. Nothing of it is trusted.
+#pragma once
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mrvlc/tensor/tensor.h"
+#include "values.h"
+
+namespace mrvlc::prove {
+
+using Json = nlohmann::json;
+
+// A node that has no proof, and why.
+struct NotProved {
+  std::string reason;
+};
+
+struct ValueInfo {
+  std::string name;
+  ElementType elem = ElementType::Undefined;
+  Shape shape;
+};
+
+struct Node {
+  std::string op, domain;
+  std::vector<std::string> sources;  // ids of ONNX nodes
+  std::vector<std::string> inputs;
+  std::vector<ValueInfo> outputs;
+  Json attributes;
+
+  int64_t integer(const char* name, int64_t otherwise) const;
+  float real(const char* name, float otherwise) const;
+  std::string text(const char* name, const char* otherwise) const;
+  std::vector<int64_t> integers(const char* name) const;
+  bool is(std::initializer_list<const char*> names) const;
+};
+
+struct Layer {
+  std::string kind;
+  size_t anchor = 0;
+  std::vector<Node> nodes;
+};
+
+struct ProgramPort {
+  ValueInfo value;
+  ElementType stored = ElementType::F16;
+  std::vector<int64_t> perm;
+};
+
+struct FoldedConstant {
+  ValueInfo value;
+  bool folded = false;
+  std::vector<std::string> sources;
+  std::optional<std::string> bytes;
+};
+
+struct LayerSpan {
+  uint32_t section = 0, begin = 0, end = 0, layer = 0;
+};
+
+struct Precision {
+  bool pair = false;
+  int32_t shift = 0;
+};
+
+struct RegionHints {
+  uint32_t id = 0;
+  std::string file;
+  bool body = false;
+  std::vector<ProgramPort> inputs, outputs;
+  std::map<std::string, ElementType> stored;
+  std::map<std::string, Precision> precisions;
+  std::vector<Layer> layers;
+  std::map<std::string, FoldedConstant> constants;
+  std::vector<LayerSpan> spans;
+};
+
+struct Hints {
+  std::string model;  // SHA-256
+  std::vector<ValueInfo> inputs;
+  std::vector<RegionHints> regions;
+};
+
+// nullopt: this is no proof.json of this version.
+std::optional<Hints> read_hints(std::string_view text);
+
+}  // namespace mrvlc::prove

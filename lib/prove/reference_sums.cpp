@@ -1,0 +1,276 @@
+// Pools, reductions, softmax, normalisations.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "reference.h"
+
+namespace mrvlc::prove {
+namespace {
+
+std::vector<int64_t> normalised(std::vector<int64_t> axes, size_t rank) {
+  for (int64_t& a : axes)
+    if (a < 0) a += static_cast<int64_t>(rank);
+  std::sort(axes.begin(), axes.end());
+  for (int64_t a : axes)
+    if (a < 0 || a >= static_cast<int64_t>(rank)) throw NotProved{"an axis that is not there"};
+  return axes;
+}
+
+}  // namespace
+
+void Reference::pool(const Layer& l) {
+  const Node& n = l.nodes.at(l.anchor);
+  // Of integers between a DequantizeLinear and a QuantizeLinear there are other rules.
+  if (l.nodes.back().op == "QuantizeLinear" || l.anchor != 0) return integer_pool(l);
+  const Symbols& x = get(n.inputs.at(0));
+  const size_t rank = x.shape.size();
+  if (n.is({"GlobalAveragePool", "GlobalMaxPool"})) {
+    std::vector<int64_t> axes;
+    int64_t count = 1;
+    for (size_t d = 2; d < rank; ++d) {
+      axes.push_back(static_cast<int64_t>(d));
+      count *= x.shape[d];
+    }
+    const bool mean = n.op == "GlobalAveragePool";
+    return finish(
+        l, n,
+        reduced(x, axes, mean ? "Sum" : "Max", mean ? 1.0f / static_cast<float>(count) : 1.0f, 0, true));
+  }
+  if (!n.is({"MaxPool", "AveragePool"}) || rank < 3 || rank > 4)
+    throw NotProved{n.op + " of this rank has no reference yet"};
+  if (n.text("auto_pad", "NOTSET") != "NOTSET") throw NotProved{"pads that are not written out"};
+  const bool is_max = n.op == "MaxPool", fixed = !is_max && n.integer("count_include_pad", 0) != 0;
+  const auto kernel = n.integers("kernel_shape"), strides = n.integers("strides"),
+             dilations = n.integers("dilations");
+  auto pads = n.integers("pads");
+  pads.resize(2 * (rank - 2), 0);
+  const Shape& y = n.outputs.at(0).shape;
+  if (kernel.size() != rank - 2 || y.size() != rank) throw NotProved{"a window of another rank"};
+  const auto at = [&](const std::vector<int64_t>& v, size_t i) { return i < v.size() ? v[i] : int64_t{1}; };
+  Window w;
+  const size_t d = rank - 3;
+  w.in_w = x.shape[rank - 1];
+  w.out_w = y[rank - 1];
+  w.kernel_w = kernel[d];
+  w.stride_w = at(strides, d);
+  w.dilation_w = at(dilations, d);
+  w.x0 = -pads[d];
+  if (rank == 4) {
+    w.in_h = x.shape[2];
+    w.out_h = y[2];
+    w.kernel_h = kernel[0];
+    w.stride_h = at(strides, 0);
+    w.dilation_h = at(dilations, 0);
+    w.y0 = -pads[0];
+  }
+  const bool padded = std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p != 0; });
+  if (fixed && n.integer("ceil_mode", 0) != 0 && padded)
+    throw NotProved{"an average in ceil mode with padding has no reference yet"};
+  const bool by_size = fixed && padded;
+  const float share = 1.0f / static_cast<float>(w.kernel_h * w.kernel_w);
+  Symbols s{y, {}};
+  const int64_t planes = x.shape[0] * x.shape[1];
+  for (int64_t c = 0; c < planes; ++c)
+    for (int64_t p = 0; p < w.out_h * w.out_w; ++p) {
+      Val v = number(is_max ? -kInfinity : 0.0f);
+      int64_t taps = 0;
+      for (int64_t r = 0; r < w.kernel_h; ++r)
+        for (int64_t q = 0; q < w.kernel_w; ++q) {
+          const int64_t iy = w.row(p / w.out_w, r), ix = w.column(p % w.out_w, q);
+          if (!w.inside(iy, ix)) continue;
+          const Val tap = x.v[static_cast<size_t>((c * w.in_h + iy) * w.in_w + ix)];
+          v = taps++ == 0 ? tap : is_max ? v_.max(v, tap) : v_.add(v, tap);
+        }
+      if (by_size)
+        v = v_.mul(v, number(share));
+      else if (!is_max && taps > 0)
+        v = v_.div(v, number(static_cast<float>(taps)));
+      s.v.push_back(v);
+    }
+  finish(l, n, std::move(s));
+}
+
+// s = sum of (x - zx); y = saturate(nearest even integer to fp32(fp32(s / n) / fp32(sy / sx)) + zy).
+void Reference::integer_pool(const Layer&) {
+  throw NotProved{"averages of integers have no reference yet"};
+}
+
+// Sums of several dimensions one after the other, the last first; long ones in parts.
+Symbols Reference::reduced(const Symbols& x, std::vector<int64_t> axes, const std::string& op, float alpha,
+                           float beta, bool parts) {
+  constexpr int64_t kPart = 1024;
+  const bool in_order = op != "Max" && op != "Min";
+  std::erase_if(axes, [&](int64_t a) { return x.shape[static_cast<size_t>(a)] == 1; });
+  Symbols s = x;
+  std::string step = op;
+  const auto combine = [&](Val v, Val e) {
+    if (step == "Sum") return v_.add(v, e);
+    if (step == "Max") return v_.max(v, e);
+    if (step == "Min") return v_.min(v, e);
+    if (step == "SumSquare") return v_.fma(e, e, v);
+    return v_.mul(v, e);
+  };
+  const auto begin = [&](Val e) { return step == "SumSquare" ? v_.mul(e, e) : e; };
+  // Rows of `count` along the axes, in row-major order.
+  const auto along = [&](const std::vector<int64_t>& over, int64_t part) {
+    Shape kept = s.shape;
+    int64_t count = 1;
+    for (int64_t a : over) {
+      count *= s.shape[static_cast<size_t>(a)];
+      kept[static_cast<size_t>(a)] = 1;
+    }
+    const std::vector<int64_t> strides = strides_of(s.shape);
+    std::vector<size_t> inner{0};
+    for (int64_t a : over) {
+      std::vector<size_t> more;
+      for (size_t base : inner)
+        for (int64_t i = 0; i < s.shape[static_cast<size_t>(a)]; ++i)
+          more.push_back(base + static_cast<size_t>(i * strides[static_cast<size_t>(a)]));
+      inner = std::move(more);
+    }
+    const int64_t pieces = (count + part - 1) / part;
+    if (pieces > 1) kept[static_cast<size_t>(over.back())] = pieces;
+    Symbols out{kept, {}};
+    const std::vector<int64_t> own = strides_of(kept);
+    std::vector<int64_t> at(kept.size(), 0);
+    for (int64_t i = 0; i < element_count(kept); ++i) {
+      size_t base = 0;
+      int64_t piece = 0;
+      for (size_t d = 0; d < kept.size(); ++d) {
+        const int64_t k = i / own[d] % kept[d];
+        if (pieces > 1 && static_cast<int64_t>(d) == over.back())
+          piece = k;
+        else
+          base += static_cast<size_t>(k * strides[d]);
+      }
+      const auto first = static_cast<size_t>(piece * part),
+                 end = std::min(first + static_cast<size_t>(part), inner.size());
+      Val v = begin(s.v[base + inner[first]]);
+      for (size_t k = first + 1; k < end; ++k) v = combine(v, s.v[base + inner[k]]);
+      out.v.push_back(v);
+    }
+    s = std::move(out);
+    if (step == "SumSquare") step = "Sum";
+  };
+  if (!in_order || axes.empty()) {
+    if (axes.empty() && step == "SumSquare")
+      for (Val& v : s.v) v = begin(v);
+    if (!axes.empty()) along(axes, std::numeric_limits<int32_t>::max());
+  } else {
+    for (size_t i = axes.size(); i-- > 0;) {
+      const int64_t size = s.shape[static_cast<size_t>(axes[i])];
+      if (parts && size > kPart) along({axes[i]}, kPart);
+      along({axes[i]}, std::numeric_limits<int32_t>::max());
+    }
+  }
+  for (Val& v : s.v) v = v_.fma(number(alpha), v, number(beta));
+  return s;
+}
+
+void Reference::reduce(const Layer& l) {
+  const Node& n = l.nodes.at(0);
+  if (l.anchor != 0) throw NotProved{"a reduction that is not the first of its layer"};
+  const Symbols& x = get(n.inputs.at(0));
+  std::vector<int64_t> axes = n.integers("axes");
+  if (n.inputs.size() > 1 && !n.inputs[1].empty()) axes = c_.of(n.inputs[1]).to_ints();
+  if (axes.empty()) {
+    if (n.integer("noop_with_empty_axes", 0) != 0) return finish(l, n, x);
+    for (size_t d = 0; d < x.shape.size(); ++d) axes.push_back(static_cast<int64_t>(d));
+  }
+  axes = normalised(axes, x.shape.size());
+  if (!n.is({"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSumSquare"}))
+    throw NotProved{n.op + " has no reference yet"};
+  std::string op = n.op.substr(6);
+  float alpha = 1;
+  if (op == "Mean") {
+    int64_t count = 1;
+    for (int64_t a : axes) count *= x.shape[static_cast<size_t>(a)];
+    alpha = 1.0f / static_cast<float>(count);
+    op = "Sum";
+  }
+  finish(l, n, reduced(x, axes, op, alpha, 0, true));
+}
+
+void Reference::softmax(const Layer& l) {
+  const Node& n = l.nodes.at(0);
+  if (!n.is({"Softmax", "LogSoftmax"})) throw NotProved{n.op + " has no reference yet"};
+  const Symbols x = get(n.inputs.at(0));
+  const std::vector<int64_t> axis = normalised({n.integer("axis", -1)}, x.shape.size());
+  const Symbols max = reduced(x, axis, "Max", 1, 0, false);
+  const std::vector<size_t> row = broadcast_offsets(max.shape, x.shape);
+  const auto exp = [](double v) { return std::exp(v); };
+  const uint32_t table_id = v_.register_table("Exp", table_of(exp));
+  Symbols centred = x, e = x;
+  for (size_t i = 0; i < x.v.size(); ++i) {
+    centred.v[i] = v_.sub(x.v[i], max.v[row[i]]);
+    e.v[i] = v_.look_up(table_id, centred.v[i]);
+  }
+  Symbols sum = reduced(e, axis, "Sum", 1, 0, false);
+  if (n.op == "LogSoftmax") {
+    const uint32_t log = v_.register_table("Log", table_of([](double v) { return std::log(v); }));
+    for (Val& v : sum.v) v = v_.look_up(log, v);
+    for (size_t i = 0; i < x.v.size(); ++i) e.v[i] = v_.sub(centred.v[i], sum.v[row[i]]);
+  } else {
+    for (Val& v : sum.v) v = v_.div(number(1), v);
+    for (size_t i = 0; i < x.v.size(); ++i) e.v[i] = v_.mul(e.v[i], sum.v[row[i]]);
+  }
+  finish(l, n, std::move(e));
+}
+
+void Reference::norm(const Layer& l) {
+  const Node& n = l.nodes.at(0);
+  const Symbols& x = get(n.inputs.at(0));
+  const size_t rank = x.shape.size();
+  Symbols y = x;
+  if (n.op == "BatchNormalization") {
+    std::vector<double> t[4];
+    for (size_t i = 0; i < 4; ++i) t[i] = c_.of(n.inputs.at(i + 1)).to_doubles();
+    size_t inner = 1;
+    for (size_t d = 2; d < rank; ++d) inner *= static_cast<size_t>(x.shape[d]);
+    for (size_t i = 0; i < y.v.size(); ++i) {
+      const size_t c = i / inner % t[0].size();
+      const double s = t[0][c] / std::sqrt(t[3][c] + static_cast<double>(n.real("epsilon", 1e-5f)));
+      const Val scaled = v_.mul(x.v[i], number(static_cast<float>(s)));
+      y.v[i] = v_.add(scaled, number(static_cast<float>(t[1][c] - t[2][c] * s)));
+    }
+    return finish(l, n, std::move(y));
+  }
+  const bool instance = n.op == "InstanceNormalization";
+  if (!instance && !n.is({"LayerNormalization", "RMSNormalization"}))
+    throw NotProved{n.op + " has no reference yet"};
+  std::vector<int64_t> axes;
+  const int64_t first = instance ? 2 : normalised({n.integer("axis", -1)}, rank)[0];
+  int64_t count = 1;
+  for (int64_t d = first; d < static_cast<int64_t>(rank); ++d) {
+    axes.push_back(d);
+    count *= x.shape[static_cast<size_t>(d)];
+  }
+  const float share = 1.0f / static_cast<float>(count);
+  std::vector<size_t> row;
+  if (n.op != "RMSNormalization") {
+    const Symbols mean = reduced(x, axes, "Sum", share, 0, instance);
+    row = broadcast_offsets(mean.shape, x.shape);
+    for (size_t i = 0; i < y.v.size(); ++i) y.v[i] = v_.sub(x.v[i], mean.v[row[i]]);
+  }
+  Symbols variance = reduced(y, axes, "SumSquare", share, n.real("epsilon", 1e-5f), instance);
+  row = broadcast_offsets(variance.shape, x.shape);
+  for (Val& v : variance.v) v = v_.div(number(1), v_.sqrt(v));
+  for (size_t i = 0; i < y.v.size(); ++i) y.v[i] = v_.mul(y.v[i], variance.v[row[i]]);
+  for (size_t k = 1; k < 3 && k < n.inputs.size(); ++k) {
+    if (n.inputs[k].empty()) continue;
+    Symbols p = constant(n.inputs[k]);
+    if (instance) {
+      p.shape.insert(p.shape.begin(), 1);
+      while (p.shape.size() < rank) p.shape.push_back(1);
+    }
+    const std::vector<size_t> from = broadcast_offsets(p.shape, x.shape);
+    for (size_t i = 0; i < y.v.size(); ++i)
+      y.v[i] = k == 1 ? v_.mul(y.v[i], p.v[from[i]]) : v_.add(y.v[i], p.v[from[i]]);
+  }
+  finish(l, n, std::move(y));
+}
+
+}  // namespace mrvlc::prove

@@ -1,0 +1,194 @@
+// Element-wise layers and activations.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "reference.h"
+
+namespace mrvlc::prove {
+namespace {
+
+float as_float(double v) {
+  return static_cast<float>(v);
+}
+
+}  // namespace
+
+Val Reference::table(const std::string& name, const std::function<double(double)>& f, Val x, bool steps) {
+  const uint32_t id = v_.register_table(name, steps ? steps_of(f) : table_of(f));
+  return v_.look_up(id, x);
+}
+
+Val Reference::activation(const Node& n, Val x) {
+  if (n.op == "Relu") return v_.clip(x, 0, kInfinity);
+  if (n.op == "LeakyRelu") return v_.leaky(x, n.real("alpha", 0.01f));
+  if (n.op == "Clip") {
+    const auto bound = [&](size_t i, float otherwise) {
+      if (i >= n.inputs.size() || n.inputs[i].empty()) return otherwise;
+      return as_float(c_.of(n.inputs[i]).as_double(0));
+    };
+    return v_.clip(x, bound(1, -kInfinity), bound(2, kInfinity));
+  }
+  const bool swish = n.op == "HardSwish";
+  if (swish || n.op == "HardSigmoid") {
+    const float alpha = swish ? as_float(1.0 / 6) : n.real("alpha", 0.2f),
+                beta = swish ? 0.5f : n.real("beta", 0.5f);
+    const Val part = v_.clip(v_.fma(number(alpha), x, number(beta)), 0, 1);
+    return swish ? v_.mul(x, part) : part;
+  }
+  const auto known = table_ids_.find(&n);
+  if (known != table_ids_.end()) return v_.look_up(known->second, x);
+  const auto f = table_function(n);
+  if (!f) throw NotProved{n.op + " has no reference yet"};
+  const uint32_t id = v_.register_table(f->name, table_of(f->of));
+  table_ids_.emplace(&n, id);
+  return v_.look_up(id, x);
+}
+
+Val Reference::exponential(Val x) {
+  const Val n = v_.floor(v_.clip(v_.mul(number(0.5f), x), -64, 64));
+  const Val rest = table(
+      "Exp", [](double v) { return std::exp(v); }, v_.fma(number(1), x, v_.mul(number(-2), n)));
+  return v_.mul(table(
+                    "steps Exp 2", [](double v) { return std::exp(2 * v); }, n, true),
+                rest);
+}
+
+Val Reference::unary(const Node& n, Val x, bool stored_half, bool large) {
+  if (n.op == "Sqrt") return v_.sqrt(x);
+  if (n.op == "Reciprocal") return v_.div(number(1), x);
+  if (n.op == "Abs") return v_.abs(x);
+  if (n.op == "Neg") return v_.neg(x);
+  if (n.op == "Floor") return v_.floor(x);
+  if (n.op == "Ceil") return v_.neg(v_.floor(v_.neg(x)));
+  if (n.op == "Identity") return x;
+  if (n.op == "Exp") return exponential(x);
+  if (n.op == "Log") {
+    if (large) x = v_.sqrt(x);
+    const double times = large ? 4 : 2;
+    return table(
+        fmt::format("Log {}", times), [times](double v) { return times * std::log(v); }, v_.sqrt(x));
+  }
+  if (n.op == "Cosh" || n.op == "Sinh") {
+    const Val e = exponential(v_.abs(x));
+    const Val cosh = v_.fma(number(0.5f), e, v_.mul(number(0.5f), v_.div(number(1), e)));
+    if (n.op == "Cosh") return cosh;
+    return v_.mul(table(
+                      "Tanh", [](double v) { return std::tanh(v); }, x),
+                  cosh);
+  }
+  if (n.op == "HardSwish" && stored_half) x = v_.clip(x, -4, kInfinity);
+  return activation(n, x);
+}
+
+// Constants of several values as they are stored; of one, the line that the operator is in the other.
+Symbols Reference::binary(const Node& n, const std::map<std::string, Symbols>& local, bool exact) {
+  const Shape& y = n.outputs.at(0).shape;
+  const auto side = [&](size_t i) -> Symbols {
+    const std::string& name = n.inputs.at(i);
+    if (const auto own = local.find(name); own != local.end()) return own->second;
+    if (!c_.is_constant(name)) return get(name);
+    std::vector<float> numbers = c_.numbers(name);
+    const bool scalar = numbers.size() == 1 && !c_.is_constant(n.inputs[1 - i]);
+    const bool line =
+        scalar && (n.is({"Add", "Sub"}) || (n.op == "Mul" && std::isfinite(numbers[0]) && numbers[0] != 0) ||
+                   (n.op == "Div" && i == 1 && std::isfinite(1 / numbers[0])));
+    if (line && n.op == "Div") numbers[0] = as_float(1 / c_.of(name).as_double(0));
+    if (!line && !exact) numbers = as_stored(std::move(numbers));
+    Symbols s{c_.of(name).shape(), {}};
+    for (float f : numbers) s.v.push_back(number(f));
+    return s;
+  };
+  if (n.op == "Pow") {
+    const double exponent = c_.is_constant(n.inputs.at(1)) && c_.of(n.inputs[1]).elements() == 1
+                                ? c_.of(n.inputs[1]).as_double(0)
+                                : 0;
+    Symbols s = side(0);
+    for (Val& x : s.v) {
+      if (exponent == 2)
+        x = v_.mul(x, x);
+      else if (exponent == 3)
+        x = v_.mul(v_.mul(x, x), x);
+      else if (exponent == 0.5)
+        x = v_.sqrt(table(
+            "root", [](double v) { return std::isinf(v) ? std::fabs(v) : v; }, x));
+      else
+        throw NotProved{"Pow with another exponent"};
+    }
+    return s;
+  }
+  const Symbols a = side(0), b = side(1);
+  const bool reciprocal = n.op == "Div" && c_.is_constant(n.inputs[1]) && b.v.size() == 1 &&
+                          std::isfinite(1 / c_.numbers(n.inputs[1])[0]);
+  const std::vector<size_t> from_a = broadcast_offsets(a.shape, y), from_b = broadcast_offsets(b.shape, y);
+  Symbols s{y, {}};
+  s.v.reserve(from_a.size());
+  for (size_t i = 0; i < from_a.size(); ++i) {
+    const Val p = a.v[from_a[i]], q = b.v[from_b[i]];
+    if (n.op == "Add")
+      s.v.push_back(v_.add(p, q));
+    else if (n.op == "Sub")
+      s.v.push_back(v_.sub(p, q));
+    else if (n.op == "Mul" || reciprocal)
+      s.v.push_back(v_.mul(p, q));
+    else if (n.op == "Div")
+      s.v.push_back(v_.div(p, q));
+    else if (n.op == "Max")
+      s.v.push_back(v_.max(p, q));
+    else if (n.op == "Min")
+      s.v.push_back(v_.min(p, q));
+    else if (n.op == "PRelu")
+      s.v.push_back(v_.prelu(p, q));
+    else
+      throw NotProved{n.op + " has no reference yet"};
+  }
+  return s;
+}
+
+Symbols Reference::apply(const Node& n, const std::map<std::string, Symbols>& local, bool exact) {
+  if (n.is({"Add", "Sub", "Mul", "Div", "Max", "Min", "PRelu", "Pow"}) && n.inputs.size() == 2)
+    return binary(n, local, exact);
+  const std::string& name = n.inputs.at(0);
+  const auto own = local.find(name);
+  Symbols s = own != local.end() ? own->second : c_.is_constant(name) ? constant(name) : get(name);
+  const auto stored = region_.stored.find(name);
+  const bool half =
+      own == local.end() && stored != region_.stored.end() && stored->second == ElementType::F16;
+  const bool large = is_asked(name) || exact;
+  if (n.op == "QuantizeLinear") return s;
+  if (n.op == "DequantizeLinear") {
+    const Quantum q = quantum(n, 1, 2);
+    for (Val& x : s.v) x = v_.read(x, q);
+    return s;
+  }
+  for (Val& x : s.v) x = unary(n, x, half, large);
+  return s;
+}
+
+// Operators in fp32 up to the end of the layer, then rounded once; one that broadcasts to a larger shape
+// reads a stored value.
+void Reference::elementwise(const Layer& l, size_t from) {
+  const Node& last = l.nodes.back();
+  const bool quantised = last.op == "QuantizeLinear", exact = quantised || is_asked(last.outputs.at(0).name);
+  std::map<std::string, Symbols> local;
+  for (size_t k = from; k < l.nodes.size(); ++k) {
+    const Node& n = l.nodes[k];
+    Symbols s = apply(n, local, exact);
+    s.shape = n.outputs.at(0).shape;
+    const bool ends = k + 1 == l.nodes.size() || l.nodes[k + 1].outputs.at(0).shape != s.shape;
+    if (k + 1 == l.nodes.size() && quantised) {
+      const Quantum q = quantum(n, 1, 2);
+      for (Val& v : s.v) v = v_.store(v, q, n.outputs[0].elem == ElementType::I8 ? Type::I8 : Type::U8);
+    } else if (ends && k + 1 < l.nodes.size() && !exact && !region_.stored.contains(n.outputs[0].name)) {
+      for (Val& v : s.v) v = v_.half(v);
+    }
+    if (k + 1 == l.nodes.size()) {
+      put(n.outputs[0], std::move(s));
+    } else {
+      local.insert_or_assign(n.outputs[0].name, std::move(s));
+    }
+  }
+}
+
+}  // namespace mrvlc::prove

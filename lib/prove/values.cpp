@@ -1,0 +1,276 @@
+// The laws of values: what is equal bit for bit has one symbol.
+#include "values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "mrvlc/tensor/float16.h"
+
+namespace mrvlc::prove {
+namespace {
+
+// How a value is computed.
+enum Tag : uint64_t {
+  kAdd = 16,
+  kMul,
+  kDiv,
+  kFma,
+  kNeg,
+  kAbs,
+  kSqrt,
+  kFloor,
+  kMax,
+  kMin,
+  kClip,
+  kLeaky,
+  kPrelu,
+  kSelect,
+  kRound,
+  kReadInt,
+  kStoreInt,
+  kSaturate,
+  kFromSum,
+  kTable,
+  kByteTable,
+  kCompare
+};
+
+bool is(Val v, float n) {
+  return is_number(v) && number_of(v) == n;
+}
+bool both_numbers(Val a, Val b) {
+  return is_number(a) && is_number(b);
+}
+uint64_t bits(float v) {
+  return std::bit_cast<uint32_t>(v == 0 ? 0.0f : v);
+}
+bool fits_half(float v) {
+  return half_to_float(float_to_half(v)) == v;
+}
+bool is_half(Val v) {
+  return is_number(v) ? fits_half(number_of(v)) : (v & kHalf) != 0;
+}
+Val marked(uint64_t element, bool half) {
+  return element | (half ? kHalf : 0);
+}
+
+uint64_t bits(Quantum q) {
+  return bits(q.scale) << 16 | static_cast<uint16_t>(q.zero);
+}
+
+float lowest(Type t) {
+  return t == Type::I8 ? -128.0f : 0.0f;
+}
+float highest(Type t) {
+  return t == Type::I8 ? 127.0f : 255.0f;
+}
+
+// Of a number that may be infinite; NaN gives the lowest.
+float stored(float v, Quantum as, Type type) {
+  if (std::isnan(v)) return lowest(type);
+  const float steps = v / as.scale;
+  if (std::isinf(steps)) return steps < 0 ? lowest(type) : highest(type);
+  const double whole = std::nearbyint(static_cast<double>(steps)) + as.zero;
+  return static_cast<float>(
+      std::clamp(whole, static_cast<double>(lowest(type)), static_cast<double>(highest(type))));
+}
+
+bool alike(float a, float b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+}  // namespace
+
+Val Values::add(Val a, Val b) {
+  if (both_numbers(a, b)) return number(number_of(a) + number_of(b));
+  if (is(a, 0)) return b;
+  if (is(b, 0)) return a;
+  const uint64_t x = element(a), y = element(b);
+  return f_.hash(kAdd, std::min(x, y), std::max(x, y));
+}
+
+Val Values::mul(Val a, Val b) {
+  if (both_numbers(a, b)) return number(number_of(a) * number_of(b));
+  if (is(a, 1)) return b;
+  if (is(b, 1)) return a;
+  if (is(a, -1)) return neg(b);
+  if (is(b, -1)) return neg(a);
+  const uint64_t x = element(a), y = element(b);
+  return f_.hash(kMul, std::min(x, y), std::max(x, y));
+}
+
+Val Values::div(Val a, Val b) {
+  if (both_numbers(a, b)) return number(number_of(a) / number_of(b));
+  return is(b, 1) ? a : pair(kDiv, a, b);
+}
+
+Val Values::fma(Val a, Val b, Val c) {
+  if (both_numbers(a, b) && is_number(c)) return number(std::fma(number_of(a), number_of(b), number_of(c)));
+  if (is(c, 0)) return mul(a, b);
+  if (is(a, 1)) return add(b, c);
+  if (is(b, 1)) return add(a, c);
+  if (is(a, -1)) return add(neg(b), c);
+  if (is(b, -1)) return add(neg(a), c);
+  const uint64_t x = element(a), y = element(b);
+  return f_.hash(kFma, std::min(x, y), std::max(x, y), element(c));
+}
+
+Val Values::neg(Val a) {
+  if (is_number(a)) return number(-number_of(a));
+  return marked(f_.neg(a & kElement), is_half(a));
+}
+
+Val Values::abs(Val a) {
+  if (is_number(a)) return number(std::fabs(number_of(a)));
+  // |-a| = |a|
+  const uint64_t x = a & kElement;
+  return marked(f_.hash(kAbs, std::min(x, f_.neg(x))), is_half(a));
+}
+
+Val Values::sqrt(Val a) {
+  return is_number(a) ? number(std::sqrt(number_of(a))) : f_.hash(kSqrt, a & kElement);
+}
+
+Val Values::floor(Val a) {
+  return is_number(a) ? number(std::floor(number_of(a))) : f_.hash(kFloor, a & kElement);
+}
+
+std::vector<uint64_t> Values::members(Val v, bool greatest) const {
+  const auto& sets = greatest ? greatest_ : least_;
+  const auto known = sets.find(element(v));
+  return known == sets.end() ? std::vector{element(v)} : known->second;
+}
+
+// A set: the order and how often a member is there do not matter.
+Val Values::extreme(Val a, Val b, bool greatest) {
+  if (both_numbers(a, b)) {
+    const float x = number_of(a), y = number_of(b);
+    if (std::isnan(x) || std::isnan(y)) return number(std::numeric_limits<float>::quiet_NaN());
+    return greatest == (x > y) ? a : b;
+  }
+  if (is_number(a)) return greatest ? clip(b, number_of(a), kInfinity) : clip(b, -kInfinity, number_of(a));
+  if (is_number(b)) return greatest ? clip(a, number_of(b), kInfinity) : clip(a, -kInfinity, number_of(b));
+  if (same(a, b)) return a;
+  std::vector<uint64_t> all = members(a, greatest), more = members(b, greatest);
+  all.insert(all.end(), more.begin(), more.end());
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  uint64_t h = all.size();
+  for (uint64_t m : all) h = f_.hash(greatest ? kMax : kMin, h, m);
+  (greatest ? greatest_ : least_).emplace(h, std::move(all));
+  return marked(h, is_half(a) && is_half(b));
+}
+
+Val Values::clip(Val a, float low, float high, bool keep) {
+  if (is_number(a)) {
+    float v = number_of(a);
+    if (std::isnan(v)) return a;
+    v = v < low ? low : v;
+    return number(v > high ? high : v);
+  }
+  if (low == -kInfinity && high == kInfinity) return a;
+  const bool half = is_half(a) && fits_half(low) && fits_half(high);
+  const uint64_t out = f_.hash(kClip, a & kElement, bits(low), bits(high));
+  if (keep && !half) clips_.emplace(out, Clip{a, low, high});
+  return marked(out, half);
+}
+
+Val Values::leaky(Val a, float slope) {
+  if (is_number(a)) return number(number_of(a) < 0 ? slope * number_of(a) : number_of(a));
+  return f_.hash(kLeaky, a & kElement, bits(slope));
+}
+
+Val Values::prelu(Val a, Val slope) {
+  if (is_number(slope)) return leaky(a, number_of(slope));
+  return pair(kPrelu, a, slope);
+}
+
+Val Values::compare(uint32_t op, Val a, Val b) {
+  if (!both_numbers(a, b)) return f_.hash(kCompare, op, element(a), element(b)) | kHalf;
+  const float x = number_of(a), y = number_of(b);
+  return number((op == 15 ? x == y : op == 16 ? x < y : x > y) ? 1.0f : 0.0f);
+}
+
+Val Values::select(Val a, Val b, float other) {
+  if (is_number(a)) return number_of(a) != 0 ? b : number(other);
+  return f_.hash(kSelect, element(a), element(b), bits(other));
+}
+
+Val Values::half(Val a) {
+  if (is_number(a)) return number(half_to_float(float_to_half(number_of(a))));
+  if ((a & kHalf) != 0) return a;
+  return f_.hash(kRound, a) | kHalf;
+}
+
+Val Values::read(Val q, Quantum of) {
+  if (is_number(q)) return number((number_of(q) - static_cast<float>(of.zero)) * of.scale);
+  const uint64_t out = f_.hash(kReadInt, q & kElement, bits(of));
+  reads_.emplace(out, Read{q, of});
+  return out;
+}
+
+// Rounding is monotone: it goes to a clipped value and to its bounds. Storing what was read gives the
+// integer.
+Val Values::store(Val v, Quantum as, Type type) {
+  if (is_number(v)) return number(stored(number_of(v), as, type));
+  float low = lowest(type), high = highest(type);
+  if (const auto clipped = clips_.find(v & kElement); clipped != clips_.end()) {
+    low = stored(clipped->second.low, as, type);
+    high = stored(clipped->second.high, as, type);
+    v = clipped->second.of;
+  }
+  uint64_t steps = 0;
+  const auto known = reads_.find(element(v));
+  if (known != reads_.end() && known->second.quantum == as) {
+    if (low == lowest(type) && high == highest(type)) return known->second.q;
+    steps = element(known->second.q);
+  } else {
+    steps = f_.hash(kStoreInt, element(v), bits(as));
+  }
+  return f_.hash(kSaturate, steps, bits(low), bits(high));
+}
+
+Val Values::from_sum(uint64_t sum) {
+  return f_.hash(kFromSum, sum);
+}
+
+uint32_t Values::register_table(const std::string& name, std::vector<float> lines) {
+  for (uint32_t i = 0; i < tables_.size(); ++i)
+    if (tables_[i].name == name) return i;
+  tables_.push_back({name, std::move(lines)});
+  return static_cast<uint32_t>(tables_.size() - 1);
+}
+
+std::optional<uint32_t> Values::find_table(const std::vector<float>& lines) const {
+  for (uint32_t t = 0; t < tables_.size(); ++t)
+    if (std::equal(lines.begin(), lines.end(), tables_[t].lines.begin(), tables_[t].lines.end(), alike))
+      return t;
+  return std::nullopt;
+}
+
+Val Values::look_up(uint32_t table, Val x) {
+  if (!is_number(x)) return f_.hash(kTable, table, x & kElement);
+  const float v = number_of(x);
+  const uint16_t h = std::isnan(v) ? uint16_t{0x7e00} : float_to_half(v);
+  const std::vector<float>& lines = tables_[table].lines;
+  const float c0 = lines[2 * static_cast<size_t>(h >> 5)], c1 = lines[2 * static_cast<size_t>(h >> 5) + 1];
+  return number(c1 == 0 && !std::isnan(v) ? c0 : std::fma(c1, v, c0));
+}
+
+uint32_t Values::register_bytes(const std::string& bytes) {
+  return bytes_.emplace(bytes, static_cast<uint32_t>(bytes_.size())).first->second;
+}
+
+Val Values::look_up_byte(uint32_t table, Val q, Type type) {
+  if (!is_number(q)) return f_.hash(kByteTable, table, q & kElement, static_cast<uint64_t>(type));
+  for (const auto& [bytes, id] : bytes_) {
+    if (id != table) continue;
+    const auto at = static_cast<uint8_t>(static_cast<int>(number_of(q)));
+    const auto out = static_cast<uint8_t>(bytes[at]);
+    return number(type == Type::I8 ? static_cast<float>(static_cast<int8_t>(out)) : static_cast<float>(out));
+  }
+  return f_.hash(kByteTable, table, element(q));
+}
+
+}  // namespace mrvlc::prove
