@@ -9,7 +9,6 @@
 #include "mrvlc/support/characters.h"
 #include "mrvlc/tensor/float16.h"
 #include "names.h"
-#include "size_text.h"
 
 namespace mrvlc::chost {
 Function::Function(Program& program, std::vector<ir::NodeId> nodes, std::string_view what)
@@ -394,7 +393,8 @@ std::string NodeContext::characters(int64_t bytes) {
 }
 
 void NodeContext::shared_loop(std::string_view var, const std::string& n, int64_t operations) {
-  if (!is_number(n)) return EmitContext::shared_loop(var, n, operations);
+  if (n.empty() || n.find_first_not_of("0123456789") != std::string::npos)
+    return EmitContext::shared_loop(var, n, operations);
   function_.cut_loop(var, std::stoll(n), operations);
 }
 

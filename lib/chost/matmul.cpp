@@ -1,13 +1,12 @@
 // Gemm and MatMul. A constant right operand is packed here into panels of 16 columns; any other is packed
-// panel by panel at run time. Batches of MatMul are a loop over the broadcast leading dimensions. Sizes are C
-// expressions: numbers, but where a dimension is known at run time only.
+// panel by panel at run time. Batches of MatMul are a loop over the broadcast leading dimensions.
 #include <algorithm>
 
 #include "choice/choice.h"
 #include "conv/parts.h"
 #include "function.h"
 #include "mrvlc/ops/dynamic_shapes.h"
-#include "size_text.h"
+#include "size.h"
 
 namespace mrvlc::chost {
 namespace {
@@ -18,8 +17,8 @@ constexpr int64_t kColumns = 64, kRows = 12;
 
 // y[m][n] = a[m][k] * b[k][n], element strides as given; `batch` such products.
 struct Product {
-  std::string m = "1", n = "1", k = "1";
-  std::string a_row = "0", a_k = "1", b_k = "0", b_n = "1";
+  Size m = 1, n = 1, k = 1;
+  Size a_row = 0, a_k = 1, b_k = 0, b_n = 1;
   Sizes batch;             // leading dimensions of the result
   Sizes a_batch, b_batch;  // strides in elements for each of them
   float alpha = 1;         // folded into a constant right operand
@@ -39,79 +38,78 @@ std::vector<float> pack_columns(int64_t n, int64_t k, int64_t b_k, int64_t b_n, 
   return packed;
 }
 
-// The right operand is a constant, so its sizes are numbers.
+// The right operand is a constant, so its sizes are known.
 std::vector<float> packed_operand(const Product& p, const Tensor& b) {
-  auto number = [](const std::string& text) { return std::stoll(text); };
-  return pack_columns(number(p.n), number(p.k), number(p.b_k), number(p.b_n), p.alpha, b.data<float>());
+  return pack_columns(p.n.number(), p.k.number(), p.b_k.number(), p.b_n.number(), p.alpha, b.data<float>());
 }
 
 // Dimensions of an operand. What is dynamic becomes a constant of its own.
 Sizes operand_sizes(Function& f, size_t i) {
   NodeContext context(f, f.nodes().front());
   Sizes sizes;
-  for (int64_t d = 0; d < context.in_type(i).rank(); ++d) {
-    std::string text = context.in_dim(i, d);
-    if (context.in_type(i).is_dynamic(d)) {
-      std::string name = fmt::format("n{}_{}", i, d);
-      f.put("const ptrdiff_t {} = (ptrdiff_t){};", name, text);
-      text = name;
+  const TensorType& type = context.in_type(i);
+  for (int64_t d = 0; d < type.rank(); ++d) {
+    if (!type.is_dynamic(d)) {
+      sizes.emplace_back(type.shape[static_cast<size_t>(d)]);
+      continue;
     }
-    sizes.push_back(std::move(text));
+    const std::string name = fmt::format("n{}_{}", i, d);
+    f.put("const ptrdiff_t {} = (ptrdiff_t){};", name, context.in_dim(i, d));
+    sizes.push_back(Size::expression(name));
   }
   return sizes;
 }
 
 // Dimension in which two operands broadcast, and a check that they do.
-std::string broadcast_size(NodeContext& context, const std::string& a, const std::string& b) {
-  if (a == b || b == "1") return a;
-  if (a == "1") return b;
-  bool a_known = is_number(a), b_known = is_number(b);
-  if (a_known && b_known) return a;  // inference has checked them
+Size broadcast_size(NodeContext& context, const Size& a, const Size& b) {
+  if (a == b || b == 1) return a;
+  if (a == 1) return b;
+  if (a.known() && b.known()) return a;  // inference has checked them
   std::string differ = fmt::format("{} != {}", a, b);
-  if (!a_known) differ += fmt::format(" && {} != 1", a);
-  if (!b_known) differ += fmt::format(" && {} != 1", b);
+  if (!a.known()) differ += fmt::format(" && {} != 1", a);
+  if (!b.known()) differ += fmt::format(" && {} != 1", b);
   context.fail_if(differ);
-  return a_known ? a : b_known ? b : fmt::format("({0} == 1 ? {1} : {0})", a, b);
+  return a.known() ? a : b.known() ? b : Size::expression(fmt::format("({0} == 1 ? {1} : {0})", a, b));
 }
 
 // Strides of matrices of `elements` for the leading dimensions of the result.
-Sizes batch_strides(const Sizes& own, const Sizes& result, const std::string& elements) {
-  Sizes strides(result.size(), "0");
+Sizes batch_strides(const Sizes& own, const Sizes& result, const Size& elements) {
+  Sizes strides(result.size(), 0);
   for (size_t i = 0; i < own.size(); ++i) {
     size_t d = own.size() - 1 - i;
-    if (own[d] == "1") continue;
-    std::string stride = times(size_product(own, d + 1, own.size()), elements);
-    bool repeated = !is_number(own[d]) && result[result.size() - 1 - i] != own[d];
-    strides[result.size() - 1 - i] =
-        repeated ? fmt::format("({} == 1 ? 0 : {})", own[d], stride) : std::move(stride);
+    if (own[d] == 1) continue;
+    Size stride = times(size_product(own, d + 1, own.size()), elements);
+    bool repeated = !own[d].known() && result[result.size() - 1 - i] != own[d];
+    if (repeated) stride = Size::expression(fmt::format("({} == 1 ? 0 : {})", own[d], stride));
+    strides[result.size() - 1 - i] = std::move(stride);
   }
   return strides;
 }
 
 // Sets the dimensions of a result that has dynamic ones.
 void set_result(Function& f, const Sizes& dims) {
-  if (ops::has_dynamic_shapes(f.program().graph, f.head()))
-    NodeContext(f, f.nodes().back()).set_dims(0, dims);
+  if (!ops::has_dynamic_shapes(f.program().graph, f.head())) return;
+  std::vector<std::string> texts;
+  for (const Size& dim : dims) texts.push_back(dim.text());
+  NodeContext(f, f.nodes().back()).set_dims(0, texts);
 }
 
 Product matmul_product(Function& f) {
   NodeContext context(f, f.nodes().front());
   Sizes a = operand_sizes(f, 0), b = operand_sizes(f, 1), result;
   bool row = a.size() == 1, column = b.size() == 1;
-  if (row) a.insert(a.begin(), "1");
-  if (column) b.push_back("1");
+  if (row) a.insert(a.begin(), 1);
+  if (column) b.emplace_back(1);
   Product p;
   p.m = a[a.size() - 2];
   p.k = p.a_row = a.back();
   p.n = p.b_k = b.back();
-  const std::string& depth = b[b.size() - 2];
+  const Size& depth = b[b.size() - 2];
   if (depth != p.k) context.fail_if(fmt::format("{} != {}", depth, p.k));
-  if (is_number(depth)) p.k = p.a_row = depth;
+  if (depth.known()) p.k = p.a_row = depth;
   Sizes a_lead(a.begin(), a.end() - 2), b_lead(b.begin(), b.end() - 2);
   for (size_t i = std::max(a_lead.size(), b_lead.size()); i > 0; --i) {
-    auto size = [&](const Sizes& lead) {
-      return i <= lead.size() ? lead[lead.size() - i] : std::string("1");
-    };
+    auto size = [&](const Sizes& lead) { return i <= lead.size() ? lead[lead.size() - i] : Size(1); };
     p.batch.push_back(broadcast_size(context, size(a_lead), size(b_lead)));
   }
   result = p.batch;
@@ -131,16 +129,16 @@ Product matmul_product(Function& f) {
 std::string batch_offset(const Sizes& strides) {
   std::string text;
   for (size_t d = 0; d < strides.size(); ++d) {
-    if (strides[d] != "0") text += fmt::format("{}g{} * {}", text.empty() ? "" : " + ", d, strides[d]);
+    if (strides[d] != 0) text += fmt::format("{}g{} * {}", text.empty() ? "" : " + ", d, strides[d]);
   }
   return text.empty() ? "0" : text;
 }
 
 // Elements of the depth taken at a time: blocks of one size when it is known.
-std::string block_of(const std::string& k) {
-  if (!is_number(k)) return fmt::format("{0} < 1 ? 1 : {0} < {1} ? {0} : {1}", k, kDepth);
-  int64_t depth = std::max<int64_t>(std::stoll(k), 1);
-  return fmt::format("{}", ceil_div(depth, ceil_div(depth, kDepth)));
+Size block_of(const Size& k) {
+  if (!k.known()) return Size::expression(fmt::format("{0} < 1 ? 1 : {0} < {1} ? {0} : {1}", k, kDepth));
+  const int64_t depth = std::max<int64_t>(k.number(), 1);
+  return ceil_div(depth, ceil_div(depth, kDepth));
 }
 
 // Rows of which all columns are made one after the other: theirs and those of the operand stay in a cache, as
@@ -153,11 +151,11 @@ int64_t rows_at_once(int64_t n, int64_t k, Blocks blocks) {
 // Of a product with a packed right operand.
 class ProductVariants : public LayerVariants {
  public:
-  explicit ProductVariants(const Product& p) : p_(p), n_(std::stoll(p.n)), k_(std::stoll(p.k)) {}
+  explicit ProductVariants(const Product& p) : p_(p), n_(p.n.number()), k_(p.k.number()) {}
 
   std::string layer() const override {
-    const std::string m = is_number(p_.m) ? p_.m : "?";
-    return fmt::format("MatMul {}x{} by {}x{}{}", m, k_, k_, n_, p_.a_k == "1" ? "" : ", transposed");
+    const std::string m = p_.m.known() ? p_.m.text() : "?";
+    return fmt::format("MatMul {}x{} by {}x{}{}", m, k_, k_, n_, p_.a_k == 1 ? "" : ", transposed");
   }
   std::span<const Kernel> kernels() const override {
     static constexpr Kernel kKernels[] = {Kernel::SomeRows, Kernel::AllRows};
@@ -166,7 +164,7 @@ class ProductVariants : public LayerVariants {
   bool legal(Variant v) override {
     if (v.kernel != Kernel::SomeRows) return v.kernel == Kernel::AllRows && v.blocks == Blocks::Usual;
     const int64_t rows = rows_at_once(n_, k_, v.blocks);
-    if (is_number(p_.m) && rows >= std::stoll(p_.m)) return false;  // these are all
+    if (p_.m.known() && rows >= p_.m.number()) return false;  // these are all
     return v.blocks == Blocks::Usual || rows != rows_at_once(n_, k_, Blocks::Usual);
   }
   Variant expected() override {
@@ -181,11 +179,11 @@ class ProductVariants : public LayerVariants {
 
 // K_gemm_shape::block_m of a product of m rows, which may be a part of p's.
 std::string block_rows(Function& f, const Product& p, const std::string& m, bool packed) {
-  if (!packed || !is_number(p.n) || !is_number(p.k)) return m;
+  if (!packed || !p.n.known() || !p.k.known()) return m;
   ProductVariants variants(p);
   const Variant v = choose_variant(f.program(), f.head(), variants);
   if (v.kernel == Kernel::AllRows) return m;
-  return fmt::format("{}", rows_at_once(std::stoll(p.n), std::stoll(p.k), v.blocks));
+  return fmt::format("{}", rows_at_once(p.n.number(), p.k.number(), v.blocks));
 }
 
 // Whether threads share a product: matrices, or else columns of a vector or rows of one matrix. Nothing may
@@ -193,17 +191,17 @@ std::string block_rows(Function& f, const Product& p, const std::string& m, bool
 bool cut_product(Function& f, const Product& p, int64_t items) {
   double work = 1;
   for (const Sizes& sizes : {Sizes{p.m, p.n, p.k}, p.batch}) {
-    for (const std::string& size : sizes) {
-      if (!is_number(size)) return false;
-      work *= std::stod(size);
+    for (const Size& size : sizes) {
+      if (!size.known()) return false;
+      work *= static_cast<double>(size.number());
     }
   }
   return items > 1 && f.cut(static_cast<int64_t>(std::min(work, 1e15)));
 }
 
 // `first` and `past` of this part of n: runs of `grain`.
-void put_range(Function& f, const std::string& n, int64_t grain) {
-  const int64_t runs = ceil_div(std::stoll(n), grain);
+void put_range(Function& f, const Size& n, int64_t grain) {
+  const int64_t runs = ceil_div(n.number(), grain);
   const std::string share = f.prefixed("K_share");
   f.put("const ptrdiff_t first = {}({}, part, parts) * {};", share, runs, grain);
   f.put("const ptrdiff_t past = part + 1 == parts ? {} : {}({}, part + 1, parts) * {};", n, share, runs,
@@ -214,7 +212,7 @@ void put_range(Function& f, const std::string& n, int64_t grain) {
 // What K_gemv, for weights of 16 bits K_gemv_half, needs.
 void need_gemv(Function& f, const Product& p, bool halves) {
   f.need(halves ? Piece::gemv_half : Piece::gemv);
-  const bool one_panel = is_number(p.n) && std::stoll(p.n) <= 3 * kLanes;
+  const bool one_panel = p.n.known() && p.n.number() <= 3 * kLanes;
   if (!one_panel && f.program().options.optimize != Optimize::Size)
     f.need(halves ? Piece::gemv_panels_half : Piece::gemv_panels);
 }
@@ -234,10 +232,8 @@ void emit_product(Function& f, const Product& p, Epilogue& e, bool alone) {
   const ir::Node& last = f.program().node(f.nodes().back());
   const Tensor* constant = f.program().graph.constant(f.head().inputs[1]);
   bool packed = constant != nullptr && p.batch.empty();
-  bool vector = packed && p.m == "1" && p.a_k == "1";
-  auto runs = [](const std::string& n, int64_t grain) {
-    return is_number(n) ? ceil_div(std::stoll(n), grain) : 0;
-  };
+  bool vector = packed && p.m == 1 && p.a_k == 1;
+  auto runs = [](const Size& n, int64_t grain) { return n.known() ? ceil_div(n.number(), grain) : 0; };
   const bool matrices = !p.batch.empty();
   const bool cut = alone && cut_product(f, p,
                                         matrices ? runs(p.batch[0], 1)
@@ -261,21 +257,23 @@ void emit_product(Function& f, const Product& p, Epilogue& e, bool alone) {
   }
   std::string bias = e.bias.empty() ? "NULL" : f.weights(e.bias);
   if (vector) return put_gemv(f, p, e, cut, a, b, bias, y, halves);
-  std::string block = block_of(p.k), panel = "NULL";
+  const Size block = block_of(p.k);
+  std::string panel = "NULL";
   if (!packed || halves) {
-    int64_t depth = is_number(block) ? std::stoll(block) : kDepth;
+    const int64_t depth = block.known() ? block.number() : kDepth;
     panel = fmt::format("(float*){}", f.scratch(depth * kLanes * 4));
   }
   const bool rows = cut && !matrices;
   if (rows) put_range(f, p.m, kRows);
-  const std::string m = rows ? "past - first" : p.m;
+  const std::string m = rows ? "past - first" : p.m.text();
   f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};", f.prefixed("K_gemm_shape"), m, p.n, p.k,
         p.a_row, p.a_k, p.b_k, p.b_n, block_rows(f, p, m, packed), block,
         halves   ? 2
         : packed ? 1
                  : 0);
   for (size_t d = 0; d < p.batch.size(); ++d) {
-    const std::string share = f.prefixed("K_share"), &n = p.batch[d];
+    const std::string share = f.prefixed("K_share");
+    const Size& n = p.batch[d];
     f.open(d == 0 && cut
                ? fmt::format("for (ptrdiff_t g0 = {0}({1}, part, parts); g0 < {0}({1}, part + 1, parts); "
                              "++g0)",
@@ -286,30 +284,29 @@ void emit_product(Function& f, const Product& p, Epilogue& e, bool alone) {
   for (size_t d = 0; d < p.batch.size(); ++d) leading.push_back(size_product(p.batch, d + 1, p.batch.size()));
   f.put("const ptrdiff_t row = {};", rows ? "first" : fmt::format("({}) * {}", batch_offset(leading), p.m));
   f.put("{}(&p, {} + ({}), {} + ({}), {}, {} + row * {}, {}, &e, row, row * {});", f.prefixed("K_gemm"), a,
-        rows ? "first * " + p.a_row : batch_offset(p.batch.empty() ? Sizes() : p.a_batch), b,
+        rows ? "first * " + p.a_row.text() : batch_offset(p.batch.empty() ? Sizes() : p.a_batch), b,
         batch_offset(p.batch.empty() ? Sizes() : p.b_batch), bias, y, p.n, panel, p.n);
   for (size_t d = 0; d < p.batch.size(); ++d) f.close();
 }
 
 // Stride of a dimension of C that broadcasts to `size`, and a check that it does.
-std::string operand_stride(NodeContext& context, const std::string& dim, const std::string& size,
-                           const std::string& stride) {
-  if (dim == "1") return "0";
-  if (dim == size || (is_number(dim) && is_number(size))) return stride;
-  if (is_number(dim)) {
+Size operand_stride(NodeContext& context, const Size& dim, const Size& size, const Size& stride) {
+  if (dim == 1) return 0;
+  if (dim == size || (dim.known() && size.known())) return stride;
+  if (dim.known()) {
     context.fail_if(fmt::format("{} != {}", dim, size));
     return stride;
   }
   context.fail_if(fmt::format("{0} != {1} && {0} != 1", dim, size));
-  return fmt::format("({} == 1 ? 0 : {})", dim, stride);
+  return Size::expression(fmt::format("({} == 1 ? 0 : {})", dim, stride));
 }
 
 // "x2[i * 4 + j * 1]"
 std::string added_operand(Function& f, const Product& p) {
   NodeContext context(f, f.nodes().front());
   Sizes c = operand_sizes(f, 2);
-  std::string column = c.empty() ? "0" : operand_stride(context, c.back(), p.n, "1");
-  std::string row = c.size() < 2 ? "0" : operand_stride(context, c[0], p.m, c[1]);
+  const Size column = c.empty() ? 0 : operand_stride(context, c.back(), p.n, 1);
+  const Size row = c.size() < 2 ? 0 : operand_stride(context, c[0], p.m, c[1]);
   return fmt::format("{}[i * {} + j * {}]", f.read(f.head().inputs[2], "x2"), row, column);
 }
 
@@ -332,26 +329,26 @@ Product gemm_product(Function& f) {
   p.m = a[trans_a ? 1 : 0];
   p.k = a[trans_a ? 0 : 1];
   p.n = b[trans_b ? 0 : 1];
-  const std::string& depth = b[trans_b ? 1 : 0];
+  const Size& depth = b[trans_b ? 1 : 0];
   if (depth != p.k) context.fail_if(fmt::format("{} != {}", depth, p.k));
-  if (is_number(depth)) p.k = depth;
-  p.a_row = trans_a ? "1" : p.k;
-  p.a_k = trans_a ? p.m : "1";
-  p.b_k = trans_b ? "1" : p.n;
-  p.b_n = trans_b ? p.k : "1";
+  if (depth.known()) p.k = depth;
+  p.a_row = trans_a ? 1 : p.k;
+  p.a_k = trans_a ? p.m : 1;
+  p.b_k = trans_b ? 1 : p.n;
+  p.b_n = trans_b ? p.k : 1;
   set_result(f, {p.m, p.n});
   return p;
 }
 
 // Bias of the columns when C is a constant that gives one; empty otherwise.
 std::vector<float> column_bias(Function& f, const Product& p, const Tensor* c, float beta) {
-  if (c == nullptr || !is_number(p.n)) return {};
+  if (c == nullptr || !p.n.known()) return {};
   OperandKind kind = operand_kind(c->shape(), f.program().graph.value(f.head().outputs[0]).type.shape);
   // As [m, n] with m 1 the kinds Full and Column are the same thing.
   bool column =
-      kind == OperandKind::Scalar || kind == OperandKind::Column || (kind == OperandKind::Full && p.m == "1");
+      kind == OperandKind::Scalar || kind == OperandKind::Column || (kind == OperandKind::Full && p.m == 1);
   std::vector<float> bias;
-  for (int64_t n = 0; column && n < std::stoll(p.n); ++n)
+  for (int64_t n = 0; column && n < p.n.number(); ++n)
     bias.push_back(beta * static_cast<float>(c->as_double(kind == OperandKind::Scalar ? 0 : n)));
   return bias;
 }
@@ -366,10 +363,10 @@ Status emit_gemm(Function& f) {
   Epilogue e;
   bool has_c = f.head().inputs.size() > 2 && f.head().inputs[2].valid();
   std::vector<float> bias = column_bias(f, p, has_c ? graph.constant(f.head().inputs[2]) : nullptr, beta);
-  bool simple = (packed || alpha == 1.0f) && (!has_c || !bias.empty() || p.n == "0");
+  bool simple = (packed || alpha == 1.0f) && (!has_c || !bias.empty() || p.n == 0);
   if (simple) {
     e.bias = std::move(bias);
-    fold_epilogue(f, is_number(p.n) ? std::stoll(p.n) : 0, e);
+    fold_epilogue(f, p.n.known() ? p.n.number() : 0, e);
   }
   std::string added = simple ? "" : has_c ? added_operand(f, p) : "0.0f";
   emit_product(f, p, e, simple);
@@ -383,7 +380,7 @@ Status emit_matmul(Function& f) {
   if (f.head().is(Op::Gemm)) return emit_gemm(f);
   Product p = matmul_product(f);
   Epilogue e;
-  fold_epilogue(f, is_number(p.n) ? std::stoll(p.n) : 0, e);
+  fold_epilogue(f, p.n.known() ? p.n.number() : 0, e);
   emit_product(f, p, e, true);
   return {};
 }

@@ -11,7 +11,17 @@
 namespace mrvlc::driver {
 
 // The part of the help that an option stands in.
-enum class OptionGroup : uint8_t { Model, Output, Target, Placement, Accuracy, HostCode, Faults, Gates, Builds };
+enum class OptionGroup : uint8_t {
+  Model,
+  Output,
+  Target,
+  Placement,
+  Accuracy,
+  HostCode,
+  Faults,
+  Gates,
+  Builds
+};
 std::string_view title(OptionGroup group);
 
 // Commands that take options of the table; bits.

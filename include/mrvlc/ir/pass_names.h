@@ -1,4 +1,5 @@
-// Names in Lineage::pass that others ask for. Those of passes stand in passes/passes.def as well (a test compares).
+// Names in Lineage::pass that others ask for. Those of passes stand in passes/passes.def as well (a test
+// compares).
 #pragma once
 #include <string_view>
 

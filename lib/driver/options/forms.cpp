@@ -58,8 +58,7 @@ Result<calibration::InputRange> parse_range(std::string_view option, const std::
   const auto least = split ? parse_number(text.substr(eq + 1, colon - eq - 1)) : std::nullopt;
   const auto most = split ? parse_number(text.substr(colon + 1)) : std::nullopt;
   if (!least || !most)
-    return refused(
-        fmt::format("{} takes NAME=LO:HI, e.g. image=0:255, not '{}'", option, printable(text)));
+    return refused(fmt::format("{} takes NAME=LO:HI, e.g. image=0:255, not '{}'", option, printable(text)));
   if (*least > *most)
     return refused(fmt::format("{}: {} is more than {} in '{}'", option, *least, *most, printable(text)));
   calibration::InputRange range;
@@ -78,8 +77,8 @@ Status input_dims(std::string_view option, Words words, CompileOptions& options)
   MRVLC_TRY(add_shapes(option, "8", words, options.import.input_dims));
   for (const auto& [symbol, given] : options.import.input_dims)
     if (given.shape.size() != 1 || given.length > 0)
-      return refused(fmt::format("{} takes one number for '{}', not {}", option, printable(symbol),
-                                 to_string(given)));
+      return refused(
+          fmt::format("{} takes one number for '{}', not {}", option, printable(symbol), to_string(given)));
   return {};
 }
 
@@ -94,8 +93,7 @@ Status bindings(std::string_view option, Words words, CompileOptions& options) {
   for (const std::string& text : words) {
     const size_t eq = text.find('=');
     if (eq == std::string::npos || eq == 0 || eq + 1 == text.size())
-      return refused(
-          fmt::format("{} takes NAME=VALUE or NAME=FILE.npy, not '{}'", option, printable(text)));
+      return refused(fmt::format("{} takes NAME=VALUE or NAME=FILE.npy, not '{}'", option, printable(text)));
     onnx::BoundInput value{text.substr(eq + 1), std::nullopt};
     if (value.text.ends_with(".npy")) {
       MRVLC_ASSIGN(value.tensor, read_npy(value.text));

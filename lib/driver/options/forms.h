@@ -1,5 +1,5 @@
-// Options whose value has a form of its own: shapes, bindings, precisions, ranges of inputs, what to do about a
-// device that fails.
+// Options whose value has a form of its own: shapes, bindings, precisions, ranges of inputs, what to do about
+// a device that fails.
 #pragma once
 #include <span>
 #include <string_view>

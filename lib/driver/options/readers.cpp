@@ -121,9 +121,8 @@ namespace readers {
 Result<int64_t> integer_in(const std::string& text, int64_t low, int64_t high) {
   const auto value = parse_integer(text);
   if (value && *value >= low && *value <= high) return *value;
-  return wrong(
-      fmt::format("'{}' is no number {}", printable(text),
-                  range_text(std::to_string(low), std::to_string(high), high != INT64_MAX)));
+  return wrong(fmt::format("'{}' is no number {}", printable(text),
+                           range_text(std::to_string(low), std::to_string(high), high != INT64_MAX)));
 }
 
 Result<double> number_in(const std::string& text, double low, double high) {

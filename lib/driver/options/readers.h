@@ -11,7 +11,9 @@ namespace mrvlc::driver {
 // Members of members: member(&CompileOptions::import, &onnx::ImportOptions::batch).
 template <class... Path>
 auto member(Path... path) {
-  return [path...](CompileOptions& o) -> auto& { return (o.*....*path); };
+  return [path...](CompileOptions & o) -> auto& {
+    return (o.*....*path);
+  };
 }
 
 Diag option_error(std::string_view option, std::string_view what);
@@ -157,8 +159,7 @@ OptionReader choice(Get get, const Words& words) {
         get(o) = static_cast<ValueOf<Get>>(index_of(choices, given.back()));
         return {};
       },
-      choices,
-      [=](CompileOptions& o) { return choices.at(static_cast<size_t>(get(o))); }};
+      choices, [=](CompileOptions& o) { return choices.at(static_cast<size_t>(get(o))); }};
   return reader;
 }
 

@@ -42,7 +42,8 @@ OptionReader probe(CompileOptions::Probe how) {
             o.probe = how;
             return {};
           },
-          {}, nullptr};
+          {},
+          nullptr};
 }
 
 OptionReader never_winograd() {
@@ -51,7 +52,8 @@ OptionReader never_winograd() {
             o.host.winograd = chost::WinogradUse::Never;
             return {};
           },
-          {}, nullptr};
+          {},
+          nullptr};
 }
 
 const std::vector<OptionRecord>& model_options() {
@@ -108,7 +110,11 @@ const std::vector<OptionRecord>& target_options() {
   static const auto effort = member(&O::accelerator, &Settings::effort);
   static const auto default_targets = [](CompileOptions&) { return std::string(backends::kDefaultTarget); };
   static const std::vector<OptionRecord> all = {
-      {"--target", G::Target, c::kCodes, "T[,T2...]", "target, or 'host' for the CPU alone",
+      {"--target",
+       G::Target,
+       c::kCodes,
+       "T[,T2...]",
+       "target, or 'host' for the CPU alone",
        {Takes::One, forms::targets, {}, default_targets}},
       {"--target-opt", G::Target, c::kCodes, "TARGET.KEY=VALUE",
        "an option of one target: tiles, effort, wb-pin or silicon-id (repeatable)",
@@ -165,9 +171,14 @@ const std::vector<OptionRecord>& placement_options() {
 
 const std::vector<OptionRecord>& accuracy_options() {
   static const std::vector<OptionRecord> all = {
-      {"--precision", G::Accuracy, c::kCodes, "KIND|NAME=HOW",
-       "fp16; int8, auto: integers in all layers, or where --accuracy allows and it is faster, by the samples "
-       "of --data; or NAME=fp16|pair|scale:K|pair:K: how exactly values are kept (repeatable, * and ? allowed)",
+      {"--precision",
+       G::Accuracy,
+       c::kCodes,
+       "KIND|NAME=HOW",
+       "fp16; int8, auto: integers in all layers, or where --accuracy allows and it is faster, by the "
+       "samples "
+       "of --data; or NAME=fp16|pair|scale:K|pair:K: how exactly values are kept (repeatable, * and ? "
+       "allowed)",
        {Takes::Any, forms::precisions, {}, nullptr}},
       {"--data", G::Accuracy, c::kCompile, "DIR",
        "of --precision int8 and auto: folder of samples, a folder each, or one .npy an input "
@@ -195,7 +206,8 @@ const std::vector<OptionRecord>& accuracy_options() {
       {"--no-probe", G::Accuracy, c::kResults, "", "do not compare at all", probe(O::Probe::Never), 0,
        "--probe"},
       {"--accuracy-warning", G::Accuracy, c::kResults, "E",
-       "largest expected |a-b|/(1+|b|) that is no warning (0.01)", r::tolerance(member(&O::accuracy_warning))},
+       "largest expected |a-b|/(1+|b|) that is no warning (0.01)",
+       r::tolerance(member(&O::accuracy_warning))},
       {"--no-input-limits", G::Accuracy, c::kResults, "",
        "do not look how large inputs may be for the outputs to stay accurate; the program then checks no "
        "inputs",
@@ -225,8 +237,8 @@ const std::vector<OptionRecord>& host_code_options() {
        "convolutions on the host as sums in a fixed order, none by Winograd's algorithm, which is faster, "
        "rounds more and takes more memory",
        never_winograd()},
-      {"--tuning", G::HostCode, c::kCodes, "FILE",
-       "file of mrvlc tune: how layers on the host are computed", r::text(member(&O::tuning))},
+      {"--tuning", G::HostCode, c::kCodes, "FILE", "file of mrvlc tune: how layers on the host are computed",
+       r::text(member(&O::tuning))},
       {"--arena-limit", G::HostCode, c::kResults | c::kTune, "SIZE",
        "exit with code 4 when the host's arena needs more bytes",
        r::size(member(&O::host, &Host::arena_limit))},
@@ -299,8 +311,7 @@ const std::vector<OptionRecord>& gate_options() {
 const std::vector<OptionRecord>& build_options() {
   static const auto depfile_form = member(&O::depfile, &Depfile::form);
   static const std::vector<OptionRecord> all = {
-      {"--MD", G::Builds, c::kCompile, "",
-       "write a Makefile dependency file OUT.d (spelled -MD as well)",
+      {"--MD", G::Builds, c::kCompile, "", "write a Makefile dependency file OUT.d (spelled -MD as well)",
        r::flag(member(&O::depfile, &Depfile::beside_out)), f::kNotInManifest},
       {"--MF", G::Builds, c::kCompile, "FILE", "write the dependency file here (spelled -MF as well)",
        r::text(member(&O::depfile, &Depfile::file)), f::kNotInManifest},
@@ -321,9 +332,8 @@ const std::vector<OptionRecord>& build_options() {
       {"-j", G::Builds, c::kCompile, "N",
        "threads, one for each core by default; the output never depends on it",
        r::number(member(&O::jobs), 0), f::kNotInManifest},
-      {"--timing", G::Builds, c::kCompile, "FILE",
-       "write time and memory of each phase to this JSON file", r::text(member(&O::timing)),
-       f::kNotInManifest},
+      {"--timing", G::Builds, c::kCompile, "FILE", "write time and memory of each phase to this JSON file",
+       r::text(member(&O::timing)), f::kNotInManifest},
       {"--dump-ir", G::Builds, c::kCompile, "PASS", "print the IR after this pass to stdout",
        r::text(member(&O::dump_ir)), f::kNotInManifest},
       {"--dump-stage", G::Builds, c::kCompile, "STAGE",
@@ -339,9 +349,9 @@ const std::vector<OptionRecord>& build_options() {
 std::span<const OptionRecord> option_table() {
   static const std::vector<OptionRecord> table = [] {
     std::vector<OptionRecord> all;
-    for (const auto* part : {&model_options(), &output_options(), &target_options(), &placement_options(),
-                             &accuracy_options(), &host_code_options(), &fault_options(), &gate_options(),
-                             &build_options()})
+    for (const auto* part :
+         {&model_options(), &output_options(), &target_options(), &placement_options(), &accuracy_options(),
+          &host_code_options(), &fault_options(), &gate_options(), &build_options()})
       all.insert(all.end(), part->begin(), part->end());
     return all;
   }();

@@ -191,7 +191,8 @@ Status integer_products(Graph& graph, const PassContext& context, bool& changed)
     for (auto n = chain.from.rbegin(); n != chain.from.rend(); ++n)
       if (!rw.graph().node(*n).erased) erase_if_unused(rw, *n, kPart);
     for (NodeId n : chain.folded)
-      if (!rw.graph().node(n).erased) erase_if_unused(rw, n, ir::folded("folded: a product reads its integers"));
+      if (!rw.graph().node(n).erased)
+        erase_if_unused(rw, n, ir::folded("folded: a product reads its integers"));
     if (!chain.y) reshape_late(rw, result, context);
     return true;
   };
