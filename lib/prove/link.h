@@ -1,0 +1,32 @@
+// Claim B: the layers of proof.json and the ONNX graph are the same functions, in the field.
+#pragma once
+#include <memory>
+
+#include "reference.h"
+
+namespace mrvlc::prove {
+
+struct Linked {
+  std::vector<bool> declared;        // by layer
+  std::vector<std::string> why_not;  // by layer
+};
+
+class Linker {
+ public:
+  Linker(const ir::Graph& model, const Field& field);
+  Linked link(const RegionHints& region);
+  // A node that only hands its operand on, or is a constant: nothing computes it.
+  bool changes_nothing(const std::string& source) const { return handed_on_.contains(source); }
+
+ private:
+  Symbols fresh(const std::string& name, const Shape& shape) const;
+
+  const ir::Graph& g_;
+  Values values_;
+  RegionHints model_;  // the ONNX graph, a layer a node
+  std::unique_ptr<Constants> constants_;
+  std::unique_ptr<Reference> reference_;
+  std::set<std::string> handed_on_;
+};
+
+}  // namespace mrvlc::prove
