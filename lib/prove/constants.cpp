@@ -82,7 +82,8 @@ const Tensor& Constants::of(const std::string& name) {
 }
 
 Tensor Constants::folded(const FoldedConstant& c) {
-  for (auto derive : {&Constants::scaled, &Constants::dequantized, &Constants::lowered_norm})
+  for (auto derive : {&Constants::scaled, &Constants::dequantized, &Constants::lowered_norm, &Constants::reshaped,
+                      &Constants::integer_weights})
     if (auto derived = (this->*derive)(c)) return std::move(*derived);
   const TensorType type{c.value.elem, c.value.shape};
   if (!c.bytes || static_cast<int64_t>(c.bytes->size()) != type.bytes())
@@ -171,6 +172,39 @@ std::optional<Tensor> Constants::dequantized(const FoldedConstant& c) const {
         static_cast<float>(q->as_int(i) - zero) * static_cast<float>(s->as_double(k));
   }
   return out;
+}
+
+// Weights of a product of integers as those of a convolution: one row an output.
+std::optional<Tensor> Constants::integer_weights(const FoldedConstant& c) const {
+  for (const std::string& source : c.sources) {
+    const auto found = by_source_.find(source);
+    if (found == by_source_.end() || c.value.shape.empty()) return std::nullopt;
+    const ir::Node& n = g_.node(found->second);
+    if ((op_of(n) != "Gemm" && op_of(n) != "MatMul") || g_.value(n.inputs[1]).kind != ir::ValueKind::Result) continue;
+    const Tensor* q = constant_input(g_, g_.node(g_.value(n.inputs[1]).producer), 0);
+    if (q == nullptr || q->elem() != c.value.elem || q->elements() != element_count(c.value.shape)) continue;
+    if (op_of(n) == "Gemm" && n.int_attr("transB") != 0) return q->reshaped(c.value.shape);
+    if (q->shape().size() != 2 || c.value.shape[0] != q->shape()[1]) continue;
+    Tensor out(TensorType{c.value.elem, c.value.shape});
+    const int64_t rows = q->shape()[0], columns = q->shape()[1];
+    for (int64_t i = 0; i < q->elements(); ++i) out.set_int(i, q->as_int(i % rows * columns + i / rows));
+    return out;
+  }
+  return std::nullopt;
+}
+
+// Another shape of a constant of the model.
+std::optional<Tensor> Constants::reshaped(const FoldedConstant& c) const {
+  for (const std::string& source : c.sources) {
+    const auto found = by_source_.find(source);
+    if (found == by_source_.end()) return std::nullopt;
+    const ir::Node& n = g_.node(found->second);
+    const Tensor* t = constant_input(g_, n, 0);
+    constexpr std::string_view kOps[] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"};
+    if (t == nullptr || std::find(std::begin(kOps), std::end(kOps), op_of(n)) == std::end(kOps)) continue;
+    if (t->elem() == c.value.elem && t->elements() == element_count(c.value.shape)) return t->reshaped(c.value.shape);
+  }
+  return std::nullopt;
 }
 
 // Scale or shift of a batch norm that stands alone: which of them, its bytes say.

@@ -34,6 +34,8 @@ class Constants {
   std::optional<Tensor> scaled(const FoldedConstant& c) const;
   std::vector<Val> exact_dequantized(const ir::Node& n, Values& v) const;
   std::optional<Tensor> dequantized(const FoldedConstant& c) const;
+  std::optional<Tensor> integer_weights(const FoldedConstant& c) const;
+  std::optional<Tensor> reshaped(const FoldedConstant& c) const;
   std::optional<Tensor> lowered_norm(const FoldedConstant& c) const;
 
   const ir::Graph& g_;

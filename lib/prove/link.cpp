@@ -1,6 +1,8 @@
 // Values of one name are compared; where they differ, both sides go on with the model's.
 #include "link.h"
 
+#include <algorithm>
+
 #include "mrvlc/support/hash.h"
 
 namespace mrvlc::prove {
@@ -88,7 +90,9 @@ Linker::Linker(const ir::Graph& model, const Field& field) : g_(model), values_(
     reference_->set(model.value(v).name, fresh(model.value(v).name, model.value(v).type.shape));
   for (const Layer& l : model_.layers) {
     const Node& n = l.nodes[0];
-    if (n.is({"Identity"})) handed_on_.insert(n.sources.begin(), n.sources.end());
+    for (const std::string& source : n.sources)
+      for (const ValueInfo& o : n.outputs) results_[source].push_back(o.name);
+    if (n.is({"Identity", "Constant"})) handed_on_.insert(n.sources.begin(), n.sources.end());
     try {
       reference_->evaluate_exactly(n);
       continue;
@@ -103,6 +107,33 @@ Linker::Linker(const ir::Graph& model, const Field& field) : g_(model), values_(
   for (const Layer& l : model_.layers) made.insert(l.nodes[0].sources.begin(), l.nodes[0].sources.end());
   for (const ir::Source& s : model.sources())
     if (!made.contains(s.id) && s.op_type == "Constant") handed_on_.insert(s.id);
+}
+
+// A value that the model has no name for is a result of the ONNX nodes that it was made of.
+bool Linker::equals_source(const Symbols* own, const Node& node) const {
+  if (own == nullptr) return false;
+  for (const std::string& source : node.sources) {
+    const auto names = results_.find(source);
+    if (names == results_.end()) continue;
+    for (const std::string& name : names->second) {
+      const Symbols* s = reference_->find(name);
+      bool same = s != nullptr && s->v.size() == own->v.size();
+      for (size_t k = 0; same && k < own->v.size(); ++k) same = values_.same(own->v[k], s->v[k]);
+      if (same) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<std::string> Linker::users_of(const std::string& source) const {
+  std::vector<std::string> out;
+  const auto names = results_.find(source);
+  if (names == results_.end()) return out;
+  for (const Layer& l : model_.layers)
+    for (const std::string& in : l.nodes[0].inputs)
+      if (std::find(names->second.begin(), names->second.end(), in) != names->second.end())
+        out.insert(out.end(), l.nodes[0].sources.begin(), l.nodes[0].sources.end());
+  return out;
 }
 
 Linked Linker::link(const RegionHints& region) {
@@ -130,6 +161,7 @@ Linked Linker::link(const RegionHints& region) {
       }
       for (const ValueInfo& o : node.outputs) {
         const Symbols* of_model = reference_->find(o.name);
+        if (of_model == nullptr && why.empty() && equals_source(program.find(o.name), node)) matched.insert(o.name);
         const Symbols* own = why.empty() ? program.find(o.name) : nullptr;
         if (of_model != nullptr && of_model->v.size() != static_cast<size_t>(element_count(o.shape)))
           of_model = nullptr;

@@ -18,7 +18,13 @@ class Linker {
   // A node that only hands its operand on, or is a constant: nothing computes it.
   bool changes_nothing(const std::string& source) const { return handed_on_.contains(source); }
 
+  // ONNX nodes that read a result of this one, and its results.
+  std::vector<std::string> users_of(const std::string& source) const;
+  const std::vector<std::string>& results_of(const std::string& source) const { return results_.at(source); }
+  bool has(const std::string& source) const { return results_.contains(source); }
+
  private:
+  bool equals_source(const Symbols* own, const Node& node) const;
   Symbols fresh(const std::string& name, const Shape& shape) const;
 
   const ir::Graph& g_;
@@ -27,6 +33,7 @@ class Linker {
   std::unique_ptr<Constants> constants_;
   std::unique_ptr<Reference> reference_;
   std::set<std::string> handed_on_;
+  std::map<std::string, std::vector<std::string>> results_;  // of each ONNX node
 };
 
 }  // namespace mrvlc::prove

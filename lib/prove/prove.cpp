@@ -51,6 +51,32 @@ void judge_constants(const RegionHints& hints, const RegionResult& r, const Link
       }
 }
 
+// What went into the nodes behind it (the DequantizeLinear of weights): it is proved with them, when no region reads its
+// result from the host and it is no result of the model.
+void judge_absorbed(const ir::Graph& g, const Linker& linker, const std::vector<RegionHints>& regions, Verdicts& verdicts) {
+  std::set<std::string> crossing;
+  for (const RegionHints& r : regions)
+    for (const ProgramPort& p : r.inputs) crossing.insert(p.value.name);
+  for (ir::ValueId v : g.outputs()) crossing.insert(g.value(v).name);
+  for (size_t i = g.sources().size(); i-- > 0;) {
+    const std::string& id = g.sources()[i].id;
+    if (verdicts.contains(id) || !linker.has(id)) continue;
+    const auto& results = linker.results_of(id);
+    if (std::any_of(results.begin(), results.end(), [&](const std::string& r) { return crossing.contains(r); })) continue;
+    const std::vector<std::string> users = linker.users_of(id);
+    Verdict v;
+    for (const std::string& u : users) {
+      const auto of_user = verdicts.find(u);
+      if (of_user == verdicts.end()) {
+        v.seen = false;
+        break;
+      }
+      v.add(of_user->second.exact, of_user->second.why_not, of_user->second.declared, of_user->second.why_not_declared);
+    }
+    if (v.seen) verdicts.emplace(id, v);
+  }
+}
+
 std::vector<NodeProof> node_proofs(const ir::Graph& g, const Linker& linker, const Verdicts& verdicts) {
   std::vector<NodeProof> out;
   const std::string host = "it is in no region: the C of the host is not proved";
@@ -136,6 +162,7 @@ Result<Proof> prove(const Question& q) {
     judge_layers(region, r, linked, verdicts);
     judge_constants(region, r, linked, verdicts);
   }
+  judge_absorbed(q.model->graph, linker, hints->regions, verdicts);
   proof.nodes = node_proofs(q.model->graph, linker, verdicts);
   return proof;
 }
