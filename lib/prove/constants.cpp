@@ -82,8 +82,8 @@ const Tensor& Constants::of(const std::string& name) {
 }
 
 Tensor Constants::folded(const FoldedConstant& c) {
-  for (auto derive : {&Constants::scaled, &Constants::dequantized, &Constants::lowered_norm, &Constants::reshaped,
-                      &Constants::integer_weights})
+  for (auto derive : {&Constants::scaled, &Constants::dequantized, &Constants::lowered_norm,
+                      &Constants::reshaped, &Constants::integer_weights})
     if (auto derived = (this->*derive)(c)) return std::move(*derived);
   const TensorType type{c.value.elem, c.value.shape};
   if (!c.bytes || static_cast<int64_t>(c.bytes->size()) != type.bytes())
@@ -180,7 +180,8 @@ std::optional<Tensor> Constants::integer_weights(const FoldedConstant& c) const 
     const auto found = by_source_.find(source);
     if (found == by_source_.end() || c.value.shape.empty()) return std::nullopt;
     const ir::Node& n = g_.node(found->second);
-    if ((op_of(n) != "Gemm" && op_of(n) != "MatMul") || g_.value(n.inputs[1]).kind != ir::ValueKind::Result) continue;
+    if ((op_of(n) != "Gemm" && op_of(n) != "MatMul") || g_.value(n.inputs[1]).kind != ir::ValueKind::Result)
+      continue;
     const Tensor* q = constant_input(g_, g_.node(g_.value(n.inputs[1]).producer), 0);
     if (q == nullptr || q->elem() != c.value.elem || q->elements() != element_count(c.value.shape)) continue;
     if (op_of(n) == "Gemm" && n.int_attr("transB") != 0) return q->reshaped(c.value.shape);
@@ -202,7 +203,8 @@ std::optional<Tensor> Constants::reshaped(const FoldedConstant& c) const {
     const Tensor* t = constant_input(g_, n, 0);
     constexpr std::string_view kOps[] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"};
     if (t == nullptr || std::find(std::begin(kOps), std::end(kOps), op_of(n)) == std::end(kOps)) continue;
-    if (t->elem() == c.value.elem && t->elements() == element_count(c.value.shape)) return t->reshaped(c.value.shape);
+    if (t->elem() == c.value.elem && t->elements() == element_count(c.value.shape))
+      return t->reshaped(c.value.shape);
   }
   return std::nullopt;
 }

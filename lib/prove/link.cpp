@@ -86,6 +86,7 @@ Linker::Linker(const ir::Graph& model, const Field& field) : g_(model), values_(
   for (ir::NodeId n : model.topological_order()) model_.layers.push_back(layer_of(model, n));
   constants_ = std::make_unique<Constants>(model, model_);
   reference_ = std::make_unique<Reference>(values_, *constants_, model_);
+  reference_->share(&memo_);
   for (ir::ValueId v : model.inputs())
     reference_->set(model.value(v).name, fresh(model.value(v).name, model.value(v).type.shape));
   for (const Layer& l : model_.layers) {
@@ -139,6 +140,7 @@ std::vector<std::string> Linker::users_of(const std::string& source) const {
 Linked Linker::link(const RegionHints& region) {
   Constants constants(g_, region);
   Reference program(values_, constants, region);
+  program.share(&memo_);
   for (const ProgramPort& p : region.inputs) {
     const Symbols* s = reference_->find(p.value.name);
     const bool same = s != nullptr && s->v.size() == static_cast<size_t>(element_count(p.value.shape));
@@ -161,7 +163,8 @@ Linked Linker::link(const RegionHints& region) {
       }
       for (const ValueInfo& o : node.outputs) {
         const Symbols* of_model = reference_->find(o.name);
-        if (of_model == nullptr && why.empty() && equals_source(program.find(o.name), node)) matched.insert(o.name);
+        if (of_model == nullptr && why.empty() && equals_source(program.find(o.name), node))
+          matched.insert(o.name);
         const Symbols* own = why.empty() ? program.find(o.name) : nullptr;
         if (of_model != nullptr && of_model->v.size() != static_cast<size_t>(element_count(o.shape)))
           of_model = nullptr;

@@ -32,6 +32,7 @@ class Linker {
   RegionHints model_;  // the ONNX graph, a layer a node
   std::unique_ptr<Constants> constants_;
   std::unique_ptr<Reference> reference_;
+  SumsMemo memo_;
   std::set<std::string> handed_on_;
   std::map<std::string, std::vector<std::string>> results_;  // of each ONNX node
 };

@@ -51,9 +51,10 @@ void judge_constants(const RegionHints& hints, const RegionResult& r, const Link
       }
 }
 
-// What went into the nodes behind it (the DequantizeLinear of weights): it is proved with them, when no region reads its
-// result from the host and it is no result of the model.
-void judge_absorbed(const ir::Graph& g, const Linker& linker, const std::vector<RegionHints>& regions, Verdicts& verdicts) {
+// What went into the nodes behind it (the DequantizeLinear of weights): it is proved with them, when no
+// region reads its result from the host and it is no result of the model.
+void judge_absorbed(const ir::Graph& g, const Linker& linker, const std::vector<RegionHints>& regions,
+                    Verdicts& verdicts) {
   std::set<std::string> crossing;
   for (const RegionHints& r : regions)
     for (const ProgramPort& p : r.inputs) crossing.insert(p.value.name);
@@ -62,7 +63,9 @@ void judge_absorbed(const ir::Graph& g, const Linker& linker, const std::vector<
     const std::string& id = g.sources()[i].id;
     if (verdicts.contains(id) || !linker.has(id)) continue;
     const auto& results = linker.results_of(id);
-    if (std::any_of(results.begin(), results.end(), [&](const std::string& r) { return crossing.contains(r); })) continue;
+    if (std::any_of(results.begin(), results.end(),
+                    [&](const std::string& r) { return crossing.contains(r); }))
+      continue;
     const std::vector<std::string> users = linker.users_of(id);
     Verdict v;
     for (const std::string& u : users) {
@@ -71,7 +74,8 @@ void judge_absorbed(const ir::Graph& g, const Linker& linker, const std::vector<
         v.seen = false;
         break;
       }
-      v.add(of_user->second.exact, of_user->second.why_not, of_user->second.declared, of_user->second.why_not_declared);
+      v.add(of_user->second.exact, of_user->second.why_not, of_user->second.declared,
+            of_user->second.why_not_declared);
     }
     if (v.seen) verdicts.emplace(id, v);
   }

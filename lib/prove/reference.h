@@ -16,6 +16,9 @@ struct Symbols {
   std::vector<Val> v;
 };
 
+// Sums by two hashes of all that they are made of.
+using SumsMemo = std::map<std::pair<uint64_t, uint64_t>, std::vector<uint64_t>>;
+
 class Reference {
  public:
   Reference(Values& values, Constants& constants, const RegionHints& region);
@@ -24,6 +27,7 @@ class Reference {
   void set(const std::string& name, Symbols s) { env_.insert_or_assign(name, std::move(s)); }
   // Of claim B: node by node, without rounding. Throws NotProved.
   void evaluate_exactly(const Node& n);
+  void share(SumsMemo* memo) { memo_ = memo; }
   // Evaluates layer by layer; a layer that cannot be is noted.
   void run();
   const Symbols* find(const std::string& name) const;
@@ -98,6 +102,7 @@ class Reference {
   std::map<std::string, const Node*> producer_;
   std::map<const Node*, uint32_t> table_ids_;
   std::map<std::string, uint32_t> named_tables_;
+  SumsMemo* memo_ = nullptr;
   Val pad_ = 0;  // what a Pad fills with
 };
 

@@ -31,9 +31,19 @@ bool is_product(float scale, float a, float b) {
 // A bias of 32-bit integers whose scale is that of input times weights: it is taken as their exact product.
 std::vector<Val> Reference::exact_bias(const Node& n, size_t input) {
   const Symbols& b = get(n.inputs.at(input));
+  // Through what only moves or selects elements.
   const auto made = [&](size_t i) -> const Node* {
-    const auto p = producer_.find(n.inputs.at(i));
-    return p != producer_.end() && p->second->op == "DequantizeLinear" ? p->second : nullptr;
+    std::string name = n.inputs.at(i);
+    for (int steps = 0; steps < 8; ++steps) {
+      const auto p = producer_.find(name);
+      if (p == producer_.end()) return nullptr;
+      if (p->second->op == "DequantizeLinear") return p->second;
+      if (!p->second->is(
+              {"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "MaxPool", "Slice"}))
+        return nullptr;
+      name = p->second->inputs.at(0);
+    }
+    return nullptr;
   };
   const Node *x = made(0), *w = made(1), *bias = made(input);
   if (x == nullptr || w == nullptr || bias == nullptr || !c_.is_constant(bias->inputs.at(0))) return b.v;
@@ -56,7 +66,7 @@ void Reference::exact_conv(const Node& n) {
   const ConvShape c = conv_shape(n, x.shape, w.shape, n.outputs.at(0).shape);
   std::vector<uint64_t> weights;
   for (Val v : w.v) weights.push_back(v_.element(v));
-  Symbols s{n.outputs[0].shape, conv_sums(v_, x, c, weights, {}, false)};
+  Symbols s{n.outputs[0].shape, conv_sums(v_, x, c, weights, {}, false, memo_)};
   if (n.inputs.size() > 2 && !n.inputs[2].empty()) {
     const std::vector<Val> bias = exact_bias(n, 2);
     if (bias.size() != static_cast<size_t>(c.out)) throw NotProved{"a bias of another size"};

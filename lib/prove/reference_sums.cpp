@@ -78,14 +78,19 @@ void Reference::pool(const Layer& l) {
   for (int64_t c = 0; c < planes; ++c)
     for (int64_t p = 0; p < w.out_h * w.out_w; ++p) {
       Val v = number(is_max ? -kInfinity : 0.0f);
+      std::vector<Val> members;
       int64_t taps = 0;
       for (int64_t r = 0; r < w.kernel_h; ++r)
         for (int64_t q = 0; q < w.kernel_w; ++q) {
           const int64_t iy = w.row(p / w.out_w, r), ix = w.column(p % w.out_w, q);
           if (!w.inside(iy, ix)) continue;
           const Val tap = x.v[static_cast<size_t>((c * w.in_h + iy) * w.in_w + ix)];
-          v = taps++ == 0 ? tap : is_max ? v_.max(v, tap) : v_.add(v, tap);
+          if (is_max)
+            members.push_back(tap);
+          else
+            v = taps++ == 0 ? tap : v_.add(v, tap);
         }
+      if (!members.empty()) v = v_.extreme_of(members, true);
       if (by_size && v_.is_real())
         v = v_.div(v, number(static_cast<float>(w.kernel_h * w.kernel_w)));
       else if (by_size)
@@ -147,6 +152,12 @@ Symbols Reference::reduced(const Symbols& x, std::vector<int64_t> axes, const st
       }
       const auto first = static_cast<size_t>(piece * part),
                  end = std::min(first + static_cast<size_t>(part), inner.size());
+      if (!in_order) {
+        std::vector<Val> all;
+        for (size_t k = first; k < end; ++k) all.push_back(s.v[base + inner[k]]);
+        out.v.push_back(v_.extreme_of(all, step == "Max"));
+        continue;
+      }
       Val v = begin(s.v[base + inner[first]]);
       for (size_t k = first + 1; k < end; ++k) v = combine(v, s.v[base + inner[k]]);
       out.v.push_back(v);

@@ -145,12 +145,6 @@ Val Values::floor(Val a) {
   return is_number(a) ? number(std::floor(number_of(a))) : f_.hash(kFloor, a & kElement);
 }
 
-std::vector<uint64_t> Values::members(Val v, bool greatest) const {
-  const auto& sets = greatest ? greatest_ : least_;
-  const auto known = sets.find(element(v));
-  return known == sets.end() ? std::vector{element(v)} : known->second;
-}
-
 // A set: the order and how often a member is there do not matter.
 Val Values::extreme(Val a, Val b, bool greatest) {
   if (both_numbers(a, b)) {
@@ -161,14 +155,39 @@ Val Values::extreme(Val a, Val b, bool greatest) {
   if (is_number(a)) return greatest ? clip(b, number_of(a), kInfinity) : clip(b, -kInfinity, number_of(a));
   if (is_number(b)) return greatest ? clip(a, number_of(b), kInfinity) : clip(a, -kInfinity, number_of(b));
   if (same(a, b)) return a;
-  std::vector<uint64_t> all = members(a, greatest), more = members(b, greatest);
-  all.insert(all.end(), more.begin(), more.end());
+  return extreme_of({a, b}, greatest);
+}
+
+Val Values::extreme_of(const std::vector<Val>& values, bool greatest) {
+  std::vector<uint64_t> all;
+  Val bound = number(greatest ? -kInfinity : kInfinity);
+  bool half = true, bounded = false;
+  for (Val v : values) {
+    if (is_number(v)) {
+      bound = extreme(bound, v, greatest);
+      bounded = true;
+      continue;
+    }
+    half = half && is_half(v);
+    const auto& sets = greatest ? greatest_ : least_;
+    const auto known = sets.empty() ? sets.end() : sets.find(v & kElement);
+    if (known == sets.end())
+      all.push_back(v & kElement);
+    else
+      all.insert(all.end(), known->second.begin(), known->second.end());
+  }
+  if (all.empty()) return bound;
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   uint64_t h = all.size();
   for (uint64_t m : all) h = f_.hash(greatest ? kMax : kMin, h, m);
-  (greatest ? greatest_ : least_).emplace(h, std::move(all));
-  return marked(h, is_half(a) && is_half(b));
+  if (all.size() == 1)
+    h = all[0];
+  else
+    (greatest ? greatest_ : least_).emplace(h, std::move(all));
+  const Val v = marked(h, half);
+  if (!bounded) return v;
+  return greatest ? clip(v, number_of(bound), kInfinity) : clip(v, -kInfinity, number_of(bound));
 }
 
 Val Values::clip(Val a, float low, float high, bool keep) {

@@ -72,6 +72,8 @@ class Values {
   Val floor(Val a);
   Val max(Val a, Val b) { return extreme(a, b, true); }
   Val min(Val a, Val b) { return extreme(a, b, false); }
+  // Of all of them at once.
+  Val extreme_of(const std::vector<Val>& all, bool greatest);
   // `keep`: it can be stored as an integer, which rounds the bounds.
   Val clip(Val a, float low, float high, bool keep = true);
   Val leaky(Val a, float slope);
@@ -106,7 +108,6 @@ class Values {
     Quantum quantum;
   };
   Val extreme(Val a, Val b, bool greatest);
-  std::vector<uint64_t> members(Val v, bool greatest) const;
   Val pair(uint64_t tag, Val a, Val b) const { return f_.hash(tag, element(a), element(b)); }
 
   const Field& f_;
