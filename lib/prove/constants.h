@@ -14,23 +14,35 @@ class Constants {
  public:
   Constants(const ir::Graph& model, const RegionHints& region) : g_(model), region_(region) { index(); }
   bool is_constant(const std::string& name) const { return region_.constants.contains(name); }
-  // Throws NotProved. What came from proof.json without a derivation is noted in `unproved`.
+  // Throws NotProved. What the model does not explain is what proof.json says: claim B compares it.
   const Tensor& of(const std::string& name);
   std::vector<float> numbers(const std::string& name);
-  // Constants whose values only proof.json says: claim B has to explain them.
-  const std::vector<std::string>& taken() const { return taken_; }
+  // The same without rounding: folded factors are those of the field.
+  std::vector<Val> exact(const std::string& name, Values& v);
 
  private:
   void index();
   Tensor folded(const FoldedConstant& c);
+  struct Chain {
+    const Tensor *weights = nullptr, *bias = nullptr;
+    std::vector<ir::NodeId> after;
+    size_t channels = 0, inner = 1;
+    bool of_weights = false;
+  };
+  // The product and what was folded into it; nullopt: it is not of that form.
+  std::optional<Chain> chain(const FoldedConstant& c) const;
   std::optional<Tensor> scaled(const FoldedConstant& c) const;
+  std::vector<Val> exact_dequantized(const ir::Node& n, Values& v) const;
+  std::optional<Tensor> dequantized(const FoldedConstant& c) const;
+  std::optional<Tensor> integer_weights(const FoldedConstant& c) const;
+  std::optional<Tensor> reshaped(const FoldedConstant& c) const;
+  std::optional<Tensor> lowered_norm(const FoldedConstant& c) const;
 
   const ir::Graph& g_;
   const RegionHints& region_;
   std::map<std::string, ir::ValueId> by_name_;
   std::map<std::string, ir::NodeId> by_source_;
   std::map<std::string, Tensor> known_;
-  std::vector<std::string> taken_;
 };
 
 // "Fits" of docs/arithmetic.md.

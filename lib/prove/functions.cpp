@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "mrvlc/tensor/float16.h"
 
@@ -63,8 +62,14 @@ double softplus(double x) {
   return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
 }
 
+// 1 + erf(v) = erfc(-v): below zero the sum would leave no digits.
 double gelu(double x) {
-  return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
+  constexpr double kSqrtHalf = 0.70710678118654752440;
+  return 0.5 * x * std::erfc(-x * kSqrtHalf);
+}
+double gelu_tanh(double x) {
+  constexpr double kSqrt2OverPi = 0.79788456080286535588;
+  return x / (1 + std::exp(-2 * kSqrt2OverPi * (x + 0.044715 * x * x * x)));
 }
 
 }  // namespace
@@ -91,6 +96,7 @@ std::optional<Function> table_function(const Node& n) {
   if (n.op == "Softsign") return Function{n.op, [](double x) { return x / (1 + std::fabs(x)); }};
   if (n.op == "Mish") return Function{n.op, [](double x) { return x * std::tanh(softplus(x)); }};
   if (n.op == "Gelu" && n.text("approximate", "none") == "none") return plain(gelu);
+  if (n.op == "Gelu") return Function{"Gelu tanh", gelu_tanh};
   if (n.op == "Elu" || n.op == "Celu" || n.op == "Swish") {
     const double a = with("alpha", 1);
     const std::string name = fmt::format("{}({})", n.op, a);

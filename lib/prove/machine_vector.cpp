@@ -116,20 +116,19 @@ void Machine::reduce(const Instruction& i) {
   touch_operand(a, dims, false);
   touch_operand(dst, dims, true);
   std::map<uint64_t, Val> results;
+  std::map<uint64_t, std::vector<Val>> members;  // of maxima and minima
   for_all(dims, [&](const std::array<uint32_t, 5>& at) {
     const Val x = read(a, address(a, at));
+    if (op == 1 || op == 2) {
+      members[address(dst, at)].push_back(x);
+      return;
+    }
     const auto [found, first] = results.try_emplace(address(dst, at), op == 3 ? v_.mul(x, x) : x);
     if (first) return;
     Val& v = found->second;
     switch (op) {
       case 0:
         v = v_.add(v, x);
-        break;
-      case 1:
-        v = v_.max(v, x);
-        break;
-      case 2:
-        v = v_.min(v, x);
         break;
       case 3:
         v = v_.fma(x, x, v);
@@ -139,6 +138,7 @@ void Machine::reduce(const Instruction& i) {
         break;
     }
   });
+  for (const auto& [at, all] : members) results[at] = v_.extreme_of(all, op == 1);
   for (const auto& [at, v] : results)
     write(at, dst.type, finish(v_.fma(number(i.f32(68)), v, number(i.f32(72))), e, dst.type, dst.quantum));
 }
@@ -162,6 +162,7 @@ void Machine::pool(const Instruction& i) {
   for (int64_t p = 0; p < w.out_h * w.out_w; ++p)
     for (int64_t k = 0; k < n; ++k) {
       Val v = op == 0 ? number(-kInfinity) : number(0);
+      std::vector<Val> members;
       int64_t taps = 0;
       for (int64_t r = 0; r < w.kernel_h; ++r)
         for (int64_t s = 0; s < w.kernel_w; ++s) {
@@ -169,8 +170,12 @@ void Machine::pool(const Instruction& i) {
           if (!w.inside(iy, ix)) continue;
           Val tap = memory_.read(space_, static_cast<uint64_t>(x + iy * row + ix * col + k * size), x_type);
           if (is_byte(x_type)) tap = v_.read(tap, from);
-          v = taps++ == 0 ? tap : op == 0 ? v_.max(v, tap) : v_.add(v, tap);
+          if (op == 0)
+            members.push_back(tap);
+          else
+            v = taps++ == 0 ? tap : v_.add(v, tap);
         }
+      if (!members.empty()) v = v_.extreme_of(members, true);
       if (op == 1 && taps > 0) v = v_.div(v, number(static_cast<float>(taps)));
       if (op == 2) v = v_.mul(v, number(i.f32(68)));
       results.push_back(finish(v, e, type, to));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "link.h"
 #include "mrvlc/support/diag/tools.h"
 #include "mrvlc/support/hash.h"
 #include "region.h"
@@ -13,40 +14,89 @@ namespace mrvlc::prove {
 namespace {
 
 struct Verdict {
-  bool seen = false, exact = true;
-  std::string why_not;
-  void add(bool is_exact, const std::string& reason) {
+  bool seen = false, exact = true, declared = true;
+  std::string why_not, why_not_declared;
+  void add(bool is_exact, const std::string& reason, bool is_declared, const std::string& reason_declared) {
     seen = true;
-    if (is_exact) return;
-    exact = false;
-    if (why_not.empty()) why_not = reason;
+    if (!is_exact && why_not.empty()) why_not = reason;
+    if (!is_declared && why_not_declared.empty()) why_not_declared = reason_declared;
+    exact = exact && is_exact;
+    declared = declared && is_declared;
   }
 };
 
-void judge_layers(const RegionHints& hints, const RegionResult& r, std::map<std::string, Verdict>& verdicts) {
+using Verdicts = std::map<std::string, Verdict>;
+
+void judge_layers(const RegionHints& hints, const RegionResult& r, const Linked& linked, Verdicts& verdicts) {
   for (size_t i = 0; i < hints.layers.size(); ++i)
     for (const Node& n : hints.layers[i].nodes)
-      for (const std::string& s : n.sources) verdicts[s].add(r.exact[i], r.why_not[i]);
-  for (const auto& [name, c] : hints.constants) {
-    if (!c.folded) continue;
-    const bool taken = r.taken.contains(name);
-    for (const std::string& s : c.sources) {
-      // A node that is in a layer, too, has that layer's verdict.
-      Verdict& v = verdicts[s];
-      if (!v.seen || taken) v.add(!taken, "how it was folded into a constant is not derived from the model");
+      for (const std::string& s : n.sources)
+        verdicts[s].add(r.exact[i], r.why_not[i], linked.declared[i], linked.why_not[i]);
+}
+
+// What was folded into a constant has the verdict of the layers that read it.
+void judge_constants(const RegionHints& hints, const RegionResult& r, const Linked& linked,
+                     Verdicts& verdicts) {
+  std::set<std::string> own;
+  for (const Layer& l : hints.layers)
+    for (const Node& n : l.nodes) own.insert(n.sources.begin(), n.sources.end());
+  for (size_t i = 0; i < hints.layers.size(); ++i)
+    for (const Node& n : hints.layers[i].nodes)
+      for (const std::string& name : n.inputs) {
+        const auto c = hints.constants.find(name);
+        if (c == hints.constants.end() || !c->second.folded) continue;
+        for (const std::string& s : c->second.sources)
+          if (!own.contains(s))
+            verdicts[s].add(r.exact[i], r.why_not[i], linked.declared[i], linked.why_not[i]);
+      }
+}
+
+// What went into the nodes behind it (the DequantizeLinear of weights): it is proved with them, when no
+// region reads its result from the host and it is no result of the model.
+void judge_absorbed(const ir::Graph& g, const Linker& linker, const std::vector<RegionHints>& regions,
+                    Verdicts& verdicts) {
+  std::set<std::string> crossing;
+  for (const RegionHints& r : regions)
+    for (const ProgramPort& p : r.inputs) crossing.insert(p.value.name);
+  for (ir::ValueId v : g.outputs()) crossing.insert(g.value(v).name);
+  for (size_t i = g.sources().size(); i-- > 0;) {
+    const std::string& id = g.sources()[i].id;
+    if (verdicts.contains(id) || !linker.has(id)) continue;
+    const auto& results = linker.results_of(id);
+    if (std::any_of(results.begin(), results.end(),
+                    [&](const std::string& r) { return crossing.contains(r); }))
+      continue;
+    const std::vector<std::string> users = linker.users_of(id);
+    Verdict v;
+    for (const std::string& u : users) {
+      const auto of_user = verdicts.find(u);
+      if (of_user == verdicts.end()) {
+        v.seen = false;
+        break;
+      }
+      v.add(of_user->second.exact, of_user->second.why_not, of_user->second.declared,
+            of_user->second.why_not_declared);
     }
+    if (v.seen) verdicts.emplace(id, v);
   }
 }
 
-std::vector<NodeProof> node_proofs(const ir::Graph& g, const std::map<std::string, Verdict>& verdicts) {
+std::vector<NodeProof> node_proofs(const ir::Graph& g, const Linker& linker, const Verdicts& verdicts) {
   std::vector<NodeProof> out;
+  const std::string host = "it is in no region: the C of the host is not proved";
   for (const ir::Source& s : g.sources()) {
     NodeProof n{s.id, s.name, s.op_type, false, "", false, "", {}};
     const auto v = verdicts.find(s.id);
-    n.exact = v != verdicts.end() && v->second.exact;
-    if (!n.exact)
-      n.why_not =
-          v == verdicts.end() ? "it is in no region: the C of the host is not proved" : v->second.why_not;
+    if (v != verdicts.end()) {
+      n.exact = v->second.exact;
+      n.declared = v->second.declared;
+      n.why_not = v->second.why_not;
+      n.why_not_declared = v->second.why_not_declared;
+    } else if (linker.changes_nothing(s.id)) {
+      n.exact = n.declared = true;
+    } else {
+      n.why_not = n.why_not_declared = host;
+    }
     out.push_back(std::move(n));
   }
   return out;
@@ -60,6 +110,10 @@ bool Proof::contradiction() const {
 size_t Proof::exact() const {
   return static_cast<size_t>(
       std::count_if(nodes.begin(), nodes.end(), [](const NodeProof& n) { return n.exact; }));
+}
+size_t Proof::proved() const {
+  return static_cast<size_t>(
+      std::count_if(nodes.begin(), nodes.end(), [](const NodeProof& n) { return n.exact && n.declared; }));
 }
 size_t Proof::declared() const {
   return static_cast<size_t>(
@@ -94,7 +148,8 @@ Result<Proof> prove(const Question& q) {
   const Field field(q.seed);
   Proof proof;
   proof.prime = field.prime();
-  std::map<std::string, Verdict> verdicts;
+  Verdicts verdicts;
+  Linker linker(q.model->graph, field);
   for (const RegionHints& region : hints->regions) {
     RegionResult r;
     if (region.body || region.file.empty()) {
@@ -107,9 +162,12 @@ Result<Proof> prove(const Question& q) {
       r.proof.sha256 = sha256_hex(bytes);
       proof.regions.push_back(r.proof);
     }
-    judge_layers(region, r, verdicts);
+    const Linked linked = linker.link(region);
+    judge_layers(region, r, linked, verdicts);
+    judge_constants(region, r, linked, verdicts);
   }
-  proof.nodes = node_proofs(q.model->graph, verdicts);
+  judge_absorbed(q.model->graph, linker, hints->regions, verdicts);
+  proof.nodes = node_proofs(q.model->graph, linker, verdicts);
   return proof;
 }
 

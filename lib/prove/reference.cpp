@@ -107,6 +107,10 @@ const Symbols* Reference::find(const std::string& name) const {
 
 const Symbols& Reference::get(const std::string& name) {
   if (const Symbols* s = find(name)) return *s;
+  if (v_.is_real() && c_.is_constant(name)) {
+    constant(name);
+    return constant_symbols_.at(name);
+  }
   throw NotProved{"it reads '" + name + "', which has no reference"};
 }
 
@@ -123,7 +127,10 @@ Symbols Reference::constant(const std::string& name) {
   const auto known = constant_symbols_.find(name);
   if (known != constant_symbols_.end()) return known->second;
   Symbols s{c_.of(name).shape(), {}};
-  for (float f : c_.numbers(name)) s.v.push_back(number(f));
+  if (v_.is_real())
+    s.v = c_.exact(name, v_);
+  else
+    for (float f : c_.numbers(name)) s.v.push_back(number(f));
   return constant_symbols_.emplace(name, std::move(s)).first->second;
 }
 
@@ -163,11 +170,7 @@ void Reference::evaluate(const Layer& l) {
   if (l.kind == "norm") return norm(l);
   if (l.kind == "elementwise") return elementwise(l, 0);
   if (l.kind == "dequantize") {
-    const Node& n = l.nodes.at(0);
-    const Quantum q = quantum(n, 1, 2);
-    Symbols s = get(n.inputs.at(0));
-    for (Val& v : s.v) v = v_.read(v, q);
-    env_.insert_or_assign(n.outputs.at(0).name, std::move(s));
+    env_.insert_or_assign(l.nodes.at(0).outputs.at(0).name, dequantized(l.nodes[0]));
     return;
   }
   if (l.kind == "move" || l.kind == "reshape" || l.kind == "concat") return move(l);

@@ -16,9 +16,18 @@ struct Symbols {
   std::vector<Val> v;
 };
 
+// Sums by two hashes of all that they are made of.
+using SumsMemo = std::map<std::pair<uint64_t, uint64_t>, std::vector<uint64_t>>;
+
 class Reference {
  public:
   Reference(Values& values, Constants& constants, const RegionHints& region);
+  // Instead of the layers of a region: what a value is that is read and has no reference. Claim B begins
+  // there.
+  void set(const std::string& name, Symbols s) { env_.insert_or_assign(name, std::move(s)); }
+  // Of claim B: node by node, without rounding. Throws NotProved.
+  void evaluate_exactly(const Node& n);
+  void share(SumsMemo* memo) { memo_ = memo; }
   // Evaluates layer by layer; a layer that cannot be is noted.
   void run();
   const Symbols* find(const std::string& name) const;
@@ -68,10 +77,14 @@ class Reference {
   Val table(const std::string& name, const std::function<double(double)>& f, Val x, bool steps = false);
 
   void pool(const Layer& l);
-  void integer_pool(const Layer& l);
   void reduce(const Layer& l);
-  Symbols reduced(const Symbols& x, std::vector<int64_t> axes, const std::string& op, float alpha, float beta,
-                  bool parts);
+  // Divided by `over`: multiplied by fp32(1 / over).
+  Symbols reduced(const Symbols& x, std::vector<int64_t> axes, const std::string& op, int64_t over,
+                  float beta, bool parts);
+  void exact_product(const Node& n);
+  void exact_conv(const Node& n);
+  std::vector<Val> exact_bias(const Node& n, size_t input);
+  Symbols dequantized(const Node& n);
   void softmax(const Layer& l);
   void norm(const Layer& l);
   void move(const Layer& l);
@@ -88,6 +101,8 @@ class Reference {
   std::set<std::string> channels_last_;
   std::map<std::string, const Node*> producer_;
   std::map<const Node*, uint32_t> table_ids_;
+  std::map<std::string, uint32_t> named_tables_;
+  SumsMemo* memo_ = nullptr;
   Val pad_ = 0;  // what a Pad fills with
 };
 

@@ -5,101 +5,10 @@
 #include <numeric>
 
 #include "reference.h"
+#include "shapes.h"
 
 namespace mrvlc::prove {
 namespace {
-
-struct ConvShape {
-  int64_t batch = 1, in = 1, out = 1, groups = 1;
-  Window w;
-};
-
-int64_t at_or(const std::vector<int64_t>& v, size_t i, int64_t otherwise) {
-  return i < v.size() ? v[i] : otherwise;
-}
-
-// Of Conv and the like: images of one or two dimensions, pads written out.
-ConvShape conv_shape(const Node& n, const Shape& x, const Shape& w, const Shape& y) {
-  const size_t rank = x.size();
-  if (rank < 3 || rank > 4 || w.size() != rank || y.size() != rank)
-    throw NotProved{"a convolution of other than one or two dimensions"};
-  if (n.text("auto_pad", "NOTSET") != "NOTSET") throw NotProved{"pads that are not written out"};
-  const size_t d = rank - 3;  // of the columns among the spatial dimensions
-  const auto pads = n.integers("pads"), strides = n.integers("strides"), dilations = n.integers("dilations");
-  ConvShape c;
-  c.batch = x[0];
-  c.in = x[1];
-  c.out = y[1];
-  c.groups = n.integer("group", 1);
-  c.w.in_w = x[rank - 1];
-  c.w.kernel_w = w[rank - 1];
-  c.w.out_w = y[rank - 1];
-  c.w.stride_w = at_or(strides, d, 1);
-  c.w.dilation_w = at_or(dilations, d, 1);
-  c.w.x0 = -at_or(pads, d, 0);
-  if (rank == 4) {
-    c.w.in_h = x[2];
-    c.w.kernel_h = w[2];
-    c.w.out_h = y[2];
-    c.w.stride_h = at_or(strides, 0, 1);
-    c.w.dilation_h = at_or(dilations, 0, 1);
-    c.w.y0 = -at_or(pads, 0, 0);
-  }
-  if (c.groups < 1 || c.in % c.groups != 0 || c.out % c.groups != 0 || w[0] != c.out ||
-      w[1] != c.in / c.groups)
-    throw NotProved{"a convolution whose shapes do not agree"};
-  return c;
-}
-
-// The image `b`, channels of group g, as (row, column, channel).
-std::vector<uint64_t> image(const Values& v, const Symbols& x, const ConvShape& c, int64_t b, int64_t first,
-                            int64_t count) {
-  const int64_t pixels = c.w.in_h * c.w.in_w;
-  std::vector<uint64_t> out(static_cast<size_t>(pixels * count));
-  for (int64_t k = 0; k < count; ++k)
-    for (int64_t p = 0; p < pixels; ++p)
-      out[static_cast<size_t>(p * count + k)] =
-          v.element(x.v[static_cast<size_t>((b * c.in + first + k) * pixels + p)]);
-  return out;
-}
-
-// Sums of all images: (image, channel, pixel), as ONNX has them.
-std::vector<uint64_t> conv_sums(const Values& v, const Symbols& x, const ConvShape& c,
-                                std::span<const uint64_t> w,
-                                const std::function<uint64_t(uint64_t)>& of_input, bool ordered) {
-  const Field& f = v.field();
-  const int64_t taps = c.w.kernel_h * c.w.kernel_w, ic = c.in / c.groups, oc = c.out / c.groups,
-                pixels = c.w.out_h * c.w.out_w;
-  std::vector<uint64_t> out(static_cast<size_t>(c.batch * c.out * pixels));
-  const bool depthwise = ic == 1 && oc == 1;
-  const int64_t parts = depthwise ? 1 : c.groups, in = depthwise ? c.in : ic, n = depthwise ? c.out : oc;
-  for (int64_t g = 0; g < parts; ++g) {
-    // w is (output channel, input channel of the group, tap); rows are (tap, input channel).
-    std::vector<uint64_t> rows(static_cast<size_t>(taps * (depthwise ? 1 : ic) * n));
-    for (int64_t k = 0; k < n; ++k)
-      for (int64_t i = 0; i < ic; ++i)
-        for (int64_t t = 0; t < taps; ++t)
-          rows[static_cast<size_t>((t * ic + i) * n + k)] =
-              w[static_cast<size_t>(((g * n + k) * ic + i) * taps + t)];
-    std::optional<Weights> dense;
-    if (!depthwise) dense.emplace(f, taps, ic, n, rows, ordered);
-    for (int64_t b = 0; b < c.batch; ++b) {
-      std::vector<uint64_t> pixels_in = image(v, x, c, b, g * in, in);
-      if (of_input)
-        for (uint64_t& e : pixels_in) e = of_input(e);
-      std::vector<uint64_t> acc(static_cast<size_t>(pixels * n), 0);
-      if (depthwise)
-        add_depthwise(f, c.w, n, rows, pixels_in, acc, ordered);
-      else
-        dense->add_sums(c.w, pixels_in, acc);
-      for (int64_t k = 0; k < n; ++k)
-        for (int64_t p = 0; p < pixels; ++p)
-          out[static_cast<size_t>((b * c.out + g * n + k) * pixels + p)] =
-              acc[static_cast<size_t>(p * n + k)];
-    }
-  }
-  return out;
-}
 
 std::vector<uint64_t> elements(const Field& f, std::span<const float> numbers) {
   std::vector<uint64_t> out;
@@ -347,21 +256,8 @@ void Reference::product_of_activations(const Layer& l) {
                 b = constant_right ? half(n.inputs[1]) : get(n.inputs[1]);
   if (a.shape.size() < 2 || b.shape.size() < 2) throw NotProved{"a product with a vector"};
   const Shape& y = n.outputs.at(0).shape;
-  const int64_t rows = a.shape[a.shape.size() - 2], k = a.shape.back(), m = b.shape.back();
-  Shape outer(y.begin(), y.end() - 2);
-  const auto of = [&](const Shape& s) { return broadcast_offsets(Shape(s.begin(), s.end() - 2), outer); };
-  const std::vector<size_t> from_a = of(a.shape), from_b = of(b.shape);
-  Symbols s{y, std::vector<Val>(from_a.size() * static_cast<size_t>(rows * m), 0)};
-  Window window;
-  window.in_h = window.out_h = rows;
-  for (size_t i = 0; i < from_a.size(); ++i) {
-    std::vector<uint64_t> w(static_cast<size_t>(k * m)), in(static_cast<size_t>(rows * k));
-    for (size_t j = 0; j < w.size(); ++j) w[j] = v_.element(b.v[from_b[i] * w.size() + j]);
-    for (size_t j = 0; j < in.size(); ++j) in[j] = v_.element(a.v[from_a[i] * in.size() + j]);
-    const auto size = static_cast<size_t>(rows * m);
-    Weights(v_.field(), 1, k, m, w, true).add_sums(window, in, std::span(s.v).subspan(i * size, size));
-  }
-  const Epilogue e = fold(l, {}, {}, static_cast<uint32_t>(m), true);
+  Symbols s{y, product_sums(v_, a, b, y, true)};
+  const Epilogue e = fold(l, {}, {}, static_cast<uint32_t>(y.back()), true);
   finish_product(l, e, std::move(s), {}, y.size() - 1);
 }
 
@@ -413,8 +309,9 @@ void Reference::integer_conv(const Layer& l) {
     }
     const auto scale = static_cast<float>(sw.as_double(sw.elements() == 1 ? 0 : channel));
     const float product = qx.scale * scale;
-    Val y = v_.mul(v_.from_sum(sum), number(product / qy.scale));
-    y = v_.clip(y, low, high);
+    const Val real = v_.is_real() ? v_.div(v_.mul(number(qx.scale), number(scale)), number(qy.scale))
+                                  : number(product / qy.scale);
+    const Val y = v_.clip(v_.mul(v_.from_sum(sum), real), low, high);
     s.v.push_back(v_.store(y, {qy.zero, 1.0f}, type));
   }
   put(l.nodes.back().outputs.at(0), std::move(s));

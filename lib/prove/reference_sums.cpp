@@ -23,11 +23,13 @@ std::vector<int64_t> normalised(std::vector<int64_t> axes, size_t rank) {
 
 void Reference::pool(const Layer& l) {
   const Node& n = l.nodes.at(l.anchor);
-  // Of integers between a DequantizeLinear and a QuantizeLinear there are other rules.
-  if (l.nodes.back().op == "QuantizeLinear" || l.anchor != 0) return integer_pool(l);
+  if (l.anchor != 0) throw NotProved{"a pool that is not the first of its layer"};
   const Symbols& x = get(n.inputs.at(0));
   const size_t rank = x.shape.size();
-  if (n.is({"GlobalAveragePool", "GlobalMaxPool"})) {
+  const bool global = n.is({"GlobalAveragePool", "GlobalMaxPool"});
+  // Of integers they are pools with one window.
+  const bool one_window = global && l.nodes.back().op == "QuantizeLinear";
+  if (global && !one_window) {
     std::vector<int64_t> axes;
     int64_t count = 1;
     for (size_t d = 2; d < rank; ++d) {
@@ -35,16 +37,16 @@ void Reference::pool(const Layer& l) {
       count *= x.shape[d];
     }
     const bool mean = n.op == "GlobalAveragePool";
-    return finish(
-        l, n,
-        reduced(x, axes, mean ? "Sum" : "Max", mean ? 1.0f / static_cast<float>(count) : 1.0f, 0, true));
+    return finish(l, n, reduced(x, axes, mean ? "Sum" : "Max", mean ? count : 1, 0, true));
   }
-  if (!n.is({"MaxPool", "AveragePool"}) || rank < 3 || rank > 4)
+  if (!(one_window || n.is({"MaxPool", "AveragePool"})) || rank < 3 || rank > 4)
     throw NotProved{n.op + " of this rank has no reference yet"};
   if (n.text("auto_pad", "NOTSET") != "NOTSET") throw NotProved{"pads that are not written out"};
-  const bool is_max = n.op == "MaxPool", fixed = !is_max && n.integer("count_include_pad", 0) != 0;
-  const auto kernel = n.integers("kernel_shape"), strides = n.integers("strides"),
-             dilations = n.integers("dilations");
+  const bool is_max = n.is({"MaxPool", "GlobalMaxPool"}),
+             fixed = !is_max && n.integer("count_include_pad", 0) != 0;
+  const auto kernel =
+      one_window ? std::vector<int64_t>(x.shape.begin() + 2, x.shape.end()) : n.integers("kernel_shape");
+  const auto strides = n.integers("strides"), dilations = n.integers("dilations");
   auto pads = n.integers("pads");
   pads.resize(2 * (rank - 2), 0);
   const Shape& y = n.outputs.at(0).shape;
@@ -76,15 +78,22 @@ void Reference::pool(const Layer& l) {
   for (int64_t c = 0; c < planes; ++c)
     for (int64_t p = 0; p < w.out_h * w.out_w; ++p) {
       Val v = number(is_max ? -kInfinity : 0.0f);
+      std::vector<Val> members;
       int64_t taps = 0;
       for (int64_t r = 0; r < w.kernel_h; ++r)
         for (int64_t q = 0; q < w.kernel_w; ++q) {
           const int64_t iy = w.row(p / w.out_w, r), ix = w.column(p % w.out_w, q);
           if (!w.inside(iy, ix)) continue;
           const Val tap = x.v[static_cast<size_t>((c * w.in_h + iy) * w.in_w + ix)];
-          v = taps++ == 0 ? tap : is_max ? v_.max(v, tap) : v_.add(v, tap);
+          if (is_max)
+            members.push_back(tap);
+          else
+            v = taps++ == 0 ? tap : v_.add(v, tap);
         }
-      if (by_size)
+      if (!members.empty()) v = v_.extreme_of(members, true);
+      if (by_size && v_.is_real())
+        v = v_.div(v, number(static_cast<float>(w.kernel_h * w.kernel_w)));
+      else if (by_size)
         v = v_.mul(v, number(share));
       else if (!is_max && taps > 0)
         v = v_.div(v, number(static_cast<float>(taps)));
@@ -93,14 +102,9 @@ void Reference::pool(const Layer& l) {
   finish(l, n, std::move(s));
 }
 
-// s = sum of (x - zx); y = saturate(nearest even integer to fp32(fp32(s / n) / fp32(sy / sx)) + zy).
-void Reference::integer_pool(const Layer&) {
-  throw NotProved{"averages of integers have no reference yet"};
-}
-
 // Sums of several dimensions one after the other, the last first; long ones in parts.
-Symbols Reference::reduced(const Symbols& x, std::vector<int64_t> axes, const std::string& op, float alpha,
-                           float beta, bool parts) {
+Symbols Reference::reduced(const Symbols& x, std::vector<int64_t> axes, const std::string& op,
+                           int64_t divisor, float beta, bool parts) {
   constexpr int64_t kPart = 1024;
   const bool in_order = op != "Max" && op != "Min";
   std::erase_if(axes, [&](int64_t a) { return x.shape[static_cast<size_t>(a)] == 1; });
@@ -148,6 +152,12 @@ Symbols Reference::reduced(const Symbols& x, std::vector<int64_t> axes, const st
       }
       const auto first = static_cast<size_t>(piece * part),
                  end = std::min(first + static_cast<size_t>(part), inner.size());
+      if (!in_order) {
+        std::vector<Val> all;
+        for (size_t k = first; k < end; ++k) all.push_back(s.v[base + inner[k]]);
+        out.v.push_back(v_.extreme_of(all, step == "Max"));
+        continue;
+      }
       Val v = begin(s.v[base + inner[first]]);
       for (size_t k = first + 1; k < end; ++k) v = combine(v, s.v[base + inner[k]]);
       out.v.push_back(v);
@@ -166,7 +176,9 @@ Symbols Reference::reduced(const Symbols& x, std::vector<int64_t> axes, const st
       along({axes[i]}, std::numeric_limits<int32_t>::max());
     }
   }
-  for (Val& v : s.v) v = v_.fma(number(alpha), v, number(beta));
+  const auto n = static_cast<float>(divisor);
+  const Val alpha = v_.is_real() ? v_.div(number(1), number(n)) : number(1.0f / n);
+  for (Val& v : s.v) v = v_.fma(alpha, v, number(beta));
   return s;
 }
 
@@ -184,14 +196,12 @@ void Reference::reduce(const Layer& l) {
   if (!n.is({"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSumSquare"}))
     throw NotProved{n.op + " has no reference yet"};
   std::string op = n.op.substr(6);
-  float alpha = 1;
+  int64_t over = 1;
   if (op == "Mean") {
-    int64_t count = 1;
-    for (int64_t a : axes) count *= x.shape[static_cast<size_t>(a)];
-    alpha = 1.0f / static_cast<float>(count);
+    for (int64_t a : axes) over *= x.shape[static_cast<size_t>(a)];
     op = "Sum";
   }
-  finish(l, n, reduced(x, axes, op, alpha, 0, true));
+  finish(l, n, reduced(x, axes, op, over, 0, true));
 }
 
 void Reference::softmax(const Layer& l) {
@@ -232,6 +242,12 @@ void Reference::norm(const Layer& l) {
     for (size_t d = 2; d < rank; ++d) inner *= static_cast<size_t>(x.shape[d]);
     for (size_t i = 0; i < y.v.size(); ++i) {
       const size_t c = i / inner % t[0].size();
+      if (v_.is_real()) {
+        const auto at = [&](size_t k) { return number(static_cast<float>(t[k][c])); };
+        const Val scale = v_.div(at(0), v_.sqrt(v_.add(at(3), number(n.real("epsilon", 1e-5f)))));
+        y.v[i] = v_.add(v_.mul(x.v[i], scale), v_.sub(at(1), v_.mul(at(2), scale)));
+        continue;
+      }
       const double s = t[0][c] / std::sqrt(t[3][c] + static_cast<double>(n.real("epsilon", 1e-5f)));
       const Val scaled = v_.mul(x.v[i], number(static_cast<float>(s)));
       y.v[i] = v_.add(scaled, number(static_cast<float>(t[1][c] - t[2][c] * s)));
@@ -248,14 +264,13 @@ void Reference::norm(const Layer& l) {
     axes.push_back(d);
     count *= x.shape[static_cast<size_t>(d)];
   }
-  const float share = 1.0f / static_cast<float>(count);
   std::vector<size_t> row;
   if (n.op != "RMSNormalization") {
-    const Symbols mean = reduced(x, axes, "Sum", share, 0, instance);
+    const Symbols mean = reduced(x, axes, "Sum", count, 0, instance);
     row = broadcast_offsets(mean.shape, x.shape);
     for (size_t i = 0; i < y.v.size(); ++i) y.v[i] = v_.sub(x.v[i], mean.v[row[i]]);
   }
-  Symbols variance = reduced(y, axes, "SumSquare", share, n.real("epsilon", 1e-5f), instance);
+  Symbols variance = reduced(y, axes, "SumSquare", count, n.real("epsilon", 1e-5f), instance);
   row = broadcast_offsets(variance.shape, x.shape);
   for (Val& v : variance.v) v = v_.div(number(1), v_.sqrt(v));
   for (size_t i = 0; i < y.v.size(); ++i) y.v[i] = v_.mul(y.v[i], variance.v[row[i]]);

@@ -16,8 +16,10 @@ float as_float(double v) {
 }  // namespace
 
 Val Reference::table(const std::string& name, const std::function<double(double)>& f, Val x, bool steps) {
-  const uint32_t id = v_.register_table(name, steps ? steps_of(f) : table_of(f));
-  return v_.look_up(id, x);
+  auto known = named_tables_.find(name);
+  if (known == named_tables_.end())
+    known = named_tables_.emplace(name, v_.register_table(name, steps ? steps_of(f) : table_of(f))).first;
+  return v_.look_up(known->second, x);
 }
 
 Val Reference::activation(const Node& n, Val x) {
@@ -47,9 +49,10 @@ Val Reference::activation(const Node& n, Val x) {
 }
 
 Val Reference::exponential(Val x) {
+  const auto exp = [](double v) { return std::exp(v); };
+  if (v_.is_real()) return table("Exp", exp, x);
   const Val n = v_.floor(v_.clip(v_.mul(number(0.5f), x), -64, 64));
-  const Val rest = table(
-      "Exp", [](double v) { return std::exp(v); }, v_.fma(number(1), x, v_.mul(number(-2), n)));
+  const Val rest = table("Exp", exp, v_.fma(number(1), x, v_.mul(number(-2), n)));
   return v_.mul(table(
                     "steps Exp 2", [](double v) { return std::exp(2 * v); }, n, true),
                 rest);
@@ -65,6 +68,9 @@ Val Reference::unary(const Node& n, Val x, bool stored_half, bool large) {
   if (n.op == "Identity") return x;
   if (n.op == "Exp") return exponential(x);
   if (n.op == "Log") {
+    if (v_.is_real())
+      return table(
+          "Log", [](double v) { return std::log(v); }, x);
     if (large) x = v_.sqrt(x);
     const double times = large ? 4 : 2;
     return table(
@@ -78,7 +84,7 @@ Val Reference::unary(const Node& n, Val x, bool stored_half, bool large) {
                       "Tanh", [](double v) { return std::tanh(v); }, x),
                   cosh);
   }
-  if (n.op == "HardSwish" && stored_half) x = v_.clip(x, -4, kInfinity);
+  if (n.op == "HardSwish" && stored_half && !v_.is_real()) x = v_.clip(x, -4, kInfinity);
   return activation(n, x);
 }
 
@@ -89,6 +95,7 @@ Symbols Reference::binary(const Node& n, const std::map<std::string, Symbols>& l
     const std::string& name = n.inputs.at(i);
     if (const auto own = local.find(name); own != local.end()) return own->second;
     if (!c_.is_constant(name)) return get(name);
+    if (v_.is_real()) return constant(name);
     std::vector<float> numbers = c_.numbers(name);
     const bool scalar = numbers.size() == 1 && !c_.is_constant(n.inputs[1 - i]);
     const bool line =
@@ -110,6 +117,8 @@ Symbols Reference::binary(const Node& n, const std::map<std::string, Symbols>& l
         x = v_.mul(x, x);
       else if (exponent == 3)
         x = v_.mul(v_.mul(x, x), x);
+      else if (exponent == 0.5 && v_.is_real())
+        x = v_.sqrt(x);
       else if (exponent == 0.5)
         x = v_.sqrt(table(
             "root", [](double v) { return std::isinf(v) ? std::fabs(v) : v; }, x));
@@ -119,7 +128,7 @@ Symbols Reference::binary(const Node& n, const std::map<std::string, Symbols>& l
     return s;
   }
   const Symbols a = side(0), b = side(1);
-  const bool reciprocal = n.op == "Div" && c_.is_constant(n.inputs[1]) && b.v.size() == 1 &&
+  const bool reciprocal = !v_.is_real() && n.op == "Div" && c_.is_constant(n.inputs[1]) && b.v.size() == 1 &&
                           std::isfinite(1 / c_.numbers(n.inputs[1])[0]);
   const std::vector<size_t> from_a = broadcast_offsets(a.shape, y), from_b = broadcast_offsets(b.shape, y);
   Symbols s{y, {}};
@@ -146,6 +155,24 @@ Symbols Reference::binary(const Node& n, const std::map<std::string, Symbols>& l
   return s;
 }
 
+// (q - zero) * scale, of one scale or one along an axis.
+Symbols Reference::dequantized(const Node& n) {
+  Symbols s = get(n.inputs.at(0));
+  const Tensor& scale = c_.of(n.inputs.at(1));
+  const Tensor* zero = n.inputs.size() > 2 && !n.inputs[2].empty() ? &c_.of(n.inputs[2]) : nullptr;
+  const auto rank = static_cast<int64_t>(s.shape.size());
+  int64_t axis = n.integer("axis", 1), inner = 1;
+  if (axis < 0) axis += rank;
+  for (int64_t d = axis + 1; d < rank; ++d) inner *= s.shape[static_cast<size_t>(d)];
+  if (n.integer("block_size", 0) != 0) throw NotProved{"scales of blocks"};
+  for (size_t i = 0; i < s.v.size(); ++i) {
+    const int64_t k = scale.elements() == 1 ? 0 : static_cast<int64_t>(i) / inner % scale.elements();
+    const int64_t z = zero == nullptr ? 0 : zero->as_int(zero->elements() == 1 ? 0 : k);
+    s.v[i] = v_.read(s.v[i], {static_cast<int16_t>(z), static_cast<float>(scale.as_double(k))});
+  }
+  return s;
+}
+
 Symbols Reference::apply(const Node& n, const std::map<std::string, Symbols>& local, bool exact) {
   if (n.is({"Add", "Sub", "Mul", "Div", "Max", "Min", "PRelu", "Pow"}) && n.inputs.size() == 2)
     return binary(n, local, exact);
@@ -157,11 +184,7 @@ Symbols Reference::apply(const Node& n, const std::map<std::string, Symbols>& lo
       own == local.end() && stored != region_.stored.end() && stored->second == ElementType::F16;
   const bool large = is_asked(name) || exact;
   if (n.op == "QuantizeLinear") return s;
-  if (n.op == "DequantizeLinear") {
-    const Quantum q = quantum(n, 1, 2);
-    for (Val& x : s.v) x = v_.read(x, q);
-    return s;
-  }
+  if (n.op == "DequantizeLinear" && own == local.end()) return dequantized(n);
   for (Val& x : s.v) x = unary(n, x, half, large);
   return s;
 }
@@ -176,6 +199,8 @@ void Reference::elementwise(const Layer& l, size_t from) {
     const Node& n = l.nodes[k];
     Symbols s = apply(n, local, exact);
     s.shape = n.outputs.at(0).shape;
+    if (n.op == "QuantizeLinear" && k + 1 < l.nodes.size())
+      throw NotProved{"a QuantizeLinear inside a layer"};
     const bool ends = k + 1 == l.nodes.size() || l.nodes[k + 1].outputs.at(0).shape != s.shape;
     if (k + 1 == l.nodes.size() && quantised) {
       const Quantum q = quantum(n, 1, 2);

@@ -110,7 +110,6 @@ class RegionProver {
     } catch (const Located& e) {
       r.proof.refusal = place(e.section, e.instruction) + e.text;
     }
-    r.taken.insert(constants_.taken().begin(), constants_.taken().end());
     settle(r);
     return r;
   }

@@ -83,14 +83,18 @@ bool alike(float a, float b) {
 }  // namespace
 
 Val Values::add(Val a, Val b) {
+  if (real_) return f_.add(element(a), element(b));
   if (both_numbers(a, b)) return number(number_of(a) + number_of(b));
   if (is(a, 0)) return b;
   if (is(b, 0)) return a;
+  // Integers of 8 bits, and sums of few of them.
+  if ((a & b & kInteger) != 0) return f_.add(element(a), element(b)) | kInteger;
   const uint64_t x = element(a), y = element(b);
   return f_.hash(kAdd, std::min(x, y), std::max(x, y));
 }
 
 Val Values::mul(Val a, Val b) {
+  if (real_) return f_.mul(element(a), element(b));
   if (both_numbers(a, b)) return number(number_of(a) * number_of(b));
   if (is(a, 1)) return b;
   if (is(b, 1)) return a;
@@ -101,11 +105,13 @@ Val Values::mul(Val a, Val b) {
 }
 
 Val Values::div(Val a, Val b) {
+  if (real_) return f_.mul(element(a), f_.inverse(element(b)));
   if (both_numbers(a, b)) return number(number_of(a) / number_of(b));
   return is(b, 1) ? a : pair(kDiv, a, b);
 }
 
 Val Values::fma(Val a, Val b, Val c) {
+  if (real_) return f_.add(f_.mul(element(a), element(b)), element(c));
   if (both_numbers(a, b) && is_number(c)) return number(std::fma(number_of(a), number_of(b), number_of(c)));
   if (is(c, 0)) return mul(a, b);
   if (is(a, 1)) return add(b, c);
@@ -117,11 +123,13 @@ Val Values::fma(Val a, Val b, Val c) {
 }
 
 Val Values::neg(Val a) {
+  if (real_) return f_.neg(element(a));
   if (is_number(a)) return number(-number_of(a));
   return marked(f_.neg(a & kElement), is_half(a));
 }
 
 Val Values::abs(Val a) {
+  if (real_) return f_.hash(kAbs, std::min(element(a), f_.neg(element(a))));
   if (is_number(a)) return number(std::fabs(number_of(a)));
   // |-a| = |a|
   const uint64_t x = a & kElement;
@@ -129,17 +137,12 @@ Val Values::abs(Val a) {
 }
 
 Val Values::sqrt(Val a) {
-  return is_number(a) ? number(std::sqrt(number_of(a))) : f_.hash(kSqrt, a & kElement);
+  if (is_number(a) && !real_) return number(std::sqrt(number_of(a)));
+  return f_.hash(kSqrt, element(a));
 }
 
 Val Values::floor(Val a) {
   return is_number(a) ? number(std::floor(number_of(a))) : f_.hash(kFloor, a & kElement);
-}
-
-std::vector<uint64_t> Values::members(Val v, bool greatest) const {
-  const auto& sets = greatest ? greatest_ : least_;
-  const auto known = sets.find(element(v));
-  return known == sets.end() ? std::vector{element(v)} : known->second;
 }
 
 // A set: the order and how often a member is there do not matter.
@@ -152,14 +155,39 @@ Val Values::extreme(Val a, Val b, bool greatest) {
   if (is_number(a)) return greatest ? clip(b, number_of(a), kInfinity) : clip(b, -kInfinity, number_of(a));
   if (is_number(b)) return greatest ? clip(a, number_of(b), kInfinity) : clip(a, -kInfinity, number_of(b));
   if (same(a, b)) return a;
-  std::vector<uint64_t> all = members(a, greatest), more = members(b, greatest);
-  all.insert(all.end(), more.begin(), more.end());
+  return extreme_of({a, b}, greatest);
+}
+
+Val Values::extreme_of(const std::vector<Val>& values, bool greatest) {
+  std::vector<uint64_t> all;
+  Val bound = number(greatest ? -kInfinity : kInfinity);
+  bool half = true, bounded = false;
+  for (Val v : values) {
+    if (is_number(v)) {
+      bound = extreme(bound, v, greatest);
+      bounded = true;
+      continue;
+    }
+    half = half && is_half(v);
+    const auto& sets = greatest ? greatest_ : least_;
+    const auto known = sets.empty() ? sets.end() : sets.find(v & kElement);
+    if (known == sets.end())
+      all.push_back(v & kElement);
+    else
+      all.insert(all.end(), known->second.begin(), known->second.end());
+  }
+  if (all.empty()) return bound;
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   uint64_t h = all.size();
   for (uint64_t m : all) h = f_.hash(greatest ? kMax : kMin, h, m);
-  (greatest ? greatest_ : least_).emplace(h, std::move(all));
-  return marked(h, is_half(a) && is_half(b));
+  if (all.size() == 1)
+    h = all[0];
+  else
+    (greatest ? greatest_ : least_).emplace(h, std::move(all));
+  const Val v = marked(h, half);
+  if (!bounded) return v;
+  return greatest ? clip(v, number_of(bound), kInfinity) : clip(v, -kInfinity, number_of(bound));
 }
 
 Val Values::clip(Val a, float low, float high, bool keep) {
@@ -170,6 +198,18 @@ Val Values::clip(Val a, float low, float high, bool keep) {
     return number(v > high ? high : v);
   }
   if (low == -kInfinity && high == kInfinity) return a;
+  if (real_) {
+    // Monotone: the bounds of a greatest are those of its members.
+    if (const auto set = greatest_.find(a & kElement); set != greatest_.end()) {
+      const std::vector<uint64_t> all = set->second;
+      Val v = clip(all[0], low, high);
+      for (size_t i = 1; i < all.size(); ++i) v = max(v, clip(all[i], low, high));
+      return v;
+    }
+    if (const auto inner = clips_.find(a & kElement);
+        inner != clips_.end() && low <= inner->second.high && high >= inner->second.low)
+      return clip(inner->second.of, std::max(low, inner->second.low), std::min(high, inner->second.high));
+  }
   const bool half = is_half(a) && fits_half(low) && fits_half(high);
   const uint64_t out = f_.hash(kClip, a & kElement, bits(low), bits(high));
   if (keep && !half) clips_.emplace(out, Clip{a, low, high});
@@ -198,13 +238,24 @@ Val Values::select(Val a, Val b, float other) {
 }
 
 Val Values::half(Val a) {
+  if (real_) return a;
   if (is_number(a)) return number(half_to_float(float_to_half(number_of(a))));
   if ((a & kHalf) != 0) return a;
-  return f_.hash(kRound, a) | kHalf;
+  return f_.hash(kRound, a & kElement) | kHalf;
 }
 
 Val Values::read(Val q, Quantum of) {
+  if (real_) {
+    const uint64_t v = f_.mul(f_.add(element(q), f_.neg(f_.of(of.zero))), f_.of(of.scale));
+    if (!is_number(q)) reads_.emplace(v, Read{q, of});
+    return v;
+  }
   if (is_number(q)) return number((number_of(q) - static_cast<float>(of.zero)) * of.scale);
+  if (of.scale == 1) {
+    const uint64_t v = f_.add(element(q), f_.neg(f_.of(of.zero)));
+    reads_.emplace(v, Read{q, of});
+    return v | kInteger;
+  }
   const uint64_t out = f_.hash(kReadInt, q & kElement, bits(of));
   reads_.emplace(out, Read{q, of});
   return out;
@@ -214,6 +265,14 @@ Val Values::read(Val q, Quantum of) {
 // integer.
 Val Values::store(Val v, Quantum as, Type type) {
   if (is_number(v)) return number(stored(number_of(v), as, type));
+  if (real_) {
+    if (const auto set = greatest_.find(v & kElement); set != greatest_.end()) {
+      const std::vector<uint64_t> all = set->second;
+      Val out = store(all[0], as, type);
+      for (size_t i = 1; i < all.size(); ++i) out = max(out, store(all[i], as, type));
+      return out;
+    }
+  }
   float low = lowest(type), high = highest(type);
   if (const auto clipped = clips_.find(v & kElement); clipped != clips_.end()) {
     low = stored(clipped->second.low, as, type);
@@ -226,12 +285,15 @@ Val Values::store(Val v, Quantum as, Type type) {
     if (low == lowest(type) && high == highest(type)) return known->second.q;
     steps = element(known->second.q);
   } else {
-    steps = f_.hash(kStoreInt, element(v), bits(as));
+    steps = real_
+                ? f_.add(f_.hash(kStoreInt, f_.mul(element(v), f_.inverse(f_.of(as.scale)))), f_.of(as.zero))
+                : f_.hash(kStoreInt, element(v), bits(as));
   }
   return f_.hash(kSaturate, steps, bits(low), bits(high));
 }
 
 Val Values::from_sum(uint64_t sum) {
+  if (real_) return sum;
   return f_.hash(kFromSum, sum);
 }
 

@@ -12,9 +12,11 @@
 
 namespace mrvlc::prove {
 
-// Bit 63: a number, its fp32 in the low bits. Else an element of the field, bit 62: it is a number of fp16.
+// Bit 63: a number, its fp32 in the low bits. Else an element of the field; bit 62: it is a number of fp16,
+// bit 61: a small integer, whose sums are exact.
 using Val = uint64_t;
-inline constexpr Val kNumber = Val{1} << 63, kHalf = Val{1} << 62, kElement = kHalf - 1;
+inline constexpr Val kNumber = Val{1} << 63, kHalf = Val{1} << 62, kInteger = Val{1} << 61,
+                     kElement = kInteger - 1;
 
 inline constexpr float kInfinity = std::bit_cast<float>(0x7f800000u);
 
@@ -50,7 +52,9 @@ struct Table {
 
 class Values {
  public:
-  explicit Values(const Field& field) : f_(field) {}
+  // `real`: claim B. Sums, products and quotients are those of the field, nothing is rounded.
+  explicit Values(const Field& field, bool real = false) : f_(field), real_(real) {}
+  bool is_real() const { return real_; }
   const Field& field() const { return f_; }
 
   uint64_t element(Val v) const { return is_number(v) ? f_.of(number_of(v)) : v & kElement; }
@@ -68,6 +72,8 @@ class Values {
   Val floor(Val a);
   Val max(Val a, Val b) { return extreme(a, b, true); }
   Val min(Val a, Val b) { return extreme(a, b, false); }
+  // Of all of them at once.
+  Val extreme_of(const std::vector<Val>& all, bool greatest);
   // `keep`: it can be stored as an integer, which rounds the bounds.
   Val clip(Val a, float low, float high, bool keep = true);
   Val leaky(Val a, float slope);
@@ -102,10 +108,10 @@ class Values {
     Quantum quantum;
   };
   Val extreme(Val a, Val b, bool greatest);
-  std::vector<uint64_t> members(Val v, bool greatest) const;
   Val pair(uint64_t tag, Val a, Val b) const { return f_.hash(tag, element(a), element(b)); }
 
   const Field& f_;
+  bool real_ = false;
   std::unordered_map<uint64_t, std::vector<uint64_t>> greatest_, least_;
   std::unordered_map<uint64_t, Clip> clips_;  // of what is not rounded to fp16
   std::unordered_map<uint64_t, Read> reads_;

@@ -51,6 +51,7 @@ struct Proof {
   bool contradiction() const;
   size_t exact() const;
   size_t declared() const;
+  size_t proved() const;  // both
 };
 
 // How the model is to be read: with the shapes of inputs that the compile had.

@@ -58,7 +58,7 @@ Json certificate_json(const prove::Proof& proof, const std::string& model, const
     elements += r.elements;
   }
   for (const prove::NodeProof& n : proof.nodes) nodes.push_back(node_json(n));
-  const bool refused = proof.contradiction(), all = proof.exact() == proof.nodes.size();
+  const bool refused = proof.contradiction(), all = proof.proved() == proof.nodes.size();
   return {{"schema", kCertificateSchema},
           {"tool", {{"name", "mrvlc"}, {"version", MRVLC_VERSION}}},
           {"model", model},
@@ -68,6 +68,7 @@ Json certificate_json(const prove::Proof& proof, const std::string& model, const
           {"verdict", refused ? "refused"
                       : all   ? "proved"
                               : "partly"},
+          {"nodes_proved", proof.proved()},
           {"nodes_exact", proof.exact()},
           {"nodes_declared", proof.declared()},
           {"regions", std::move(regions)},
@@ -103,12 +104,18 @@ std::string summary(const prove::Proof& proof) {
                         r.refusal.empty() ? fmt::format("{} instructions, {} elements of outputs compared",
                                                         r.instructions, r.elements)
                                           : "refused: " + r.refusal);
-  text += fmt::format("proved: {} of {} nodes bit for bit, for all inputs without NaN\n", exact, all);
+  text += fmt::format("proved: {} of {} nodes, for all inputs without NaN\n", proof.proved(), all);
+  text += fmt::format(
+      "  A, the binary computes its layers bit for bit: {}\n  B, the layers are the model but for rounding: "
+      "{}\n",
+      exact, proof.declared());
   std::map<std::string, std::vector<const prove::NodeProof*>> reasons;
-  for (const prove::NodeProof& n : proof.nodes)
-    if (!n.exact) reasons[n.why_not].push_back(&n);
+  for (const prove::NodeProof& n : proof.nodes) {
+    if (!n.exact) reasons[(n.declared ? "A: " : "A and B: ") + n.why_not].push_back(&n);
+    if (n.exact && !n.declared) reasons["B: " + n.why_not_declared].push_back(&n);
+  }
   for (const auto& [why, nodes] : reasons) {
-    text += fmt::format("not proved: {}: {} nodes:", printable(why), nodes.size());
+    text += fmt::format("not proved, {}: {} nodes:", printable(why), nodes.size());
     constexpr size_t kShown = 8;
     for (size_t i = 0; i < std::min(kShown, nodes.size()); ++i)
       text += fmt::format(" {} ({})", printable(nodes[i]->name.empty() ? nodes[i]->id : nodes[i]->name),

@@ -103,12 +103,13 @@ void report(const prove::Proof& proof, Diagnostics& diagnostics) {
   for (const prove::RegionProof& r : proof.regions)
     if (!r.refusal.empty())
       diagnostics.add(make_diag<DiagCode::MRV1103>(fmt::format("{}: {}", r.file, r.refusal)));
-  if (proof.contradiction() || proof.exact() == proof.nodes.size()) return;
-  const auto first =
-      std::find_if(proof.nodes.begin(), proof.nodes.end(), [](const auto& n) { return !n.exact; });
-  diagnostics.add(make_diag<DiagCode::MRV1104>(
-      proof.nodes.size() - proof.exact(), proof.nodes.size(),
-      fmt::format("'{}' ({}): {}", printable(first->name), first->op, first->why_not)));
+  if (proof.contradiction() || proof.proved() == proof.nodes.size()) return;
+  const auto first = std::find_if(proof.nodes.begin(), proof.nodes.end(),
+                                  [](const auto& n) { return !n.exact || !n.declared; });
+  diagnostics.add(
+      make_diag<DiagCode::MRV1104>(proof.nodes.size() - proof.proved(), proof.nodes.size(),
+                                   fmt::format("'{}' ({}): {}", printable(first->name), first->op,
+                                               first->exact ? first->why_not_declared : first->why_not)));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ import sys
 import jsonschema
 import numpy
 
-OUT_FILES = ("manifest", "placement", "report", "idmap", "graph", "memory")
+OUT_FILES = ("manifest", "placement", "report", "idmap", "graph", "memory", "proof")
 
 
 class Schemas:
@@ -131,6 +131,8 @@ def main():
     for model in sorted((root / "models").rglob("*.onnx")):
         compile_model(model, f"models-{model.stem}")
     schemas.check("profile", run("profile", "cut", "--json").stdout, "profile --json")
+    schemas.check("certificate", run("prove", "plain", digits, "--json").stdout, "prove --json")
+    schemas.check("certificate", run("prove", "cut", digits, "--json", codes=(1,)).stdout, "prove --json of a part")
     schemas.check("diff", run("diff", "plain", "cut", "--json").stdout, "diff --json")
     schemas.check("verify", run("verify", digits, "--layers", "--json").stdout, "verify --json")
     os.mkdir("dump")

@@ -1,0 +1,136 @@
+// Windows and sums of whole layers.
+#include "shapes.h"
+
+#include <algorithm>
+
+namespace mrvlc::prove {
+namespace {
+
+int64_t at_or(const std::vector<int64_t>& v, size_t i, int64_t otherwise) {
+  return i < v.size() ? v[i] : otherwise;
+}
+
+// The image `b`, channels of group g, as (row, column, channel).
+std::vector<uint64_t> image(const Values& v, const Symbols& x, const ConvShape& c, int64_t b, int64_t first,
+                            int64_t count) {
+  const int64_t pixels = c.w.in_h * c.w.in_w;
+  std::vector<uint64_t> out(static_cast<size_t>(pixels * count));
+  for (int64_t k = 0; k < count; ++k)
+    for (int64_t p = 0; p < pixels; ++p)
+      out[static_cast<size_t>(p * count + k)] =
+          v.element(x.v[static_cast<size_t>((b * c.in + first + k) * pixels + p)]);
+  return out;
+}
+
+}  // namespace
+
+// Of Conv and the like: images of one or two dimensions, pads written out.
+ConvShape conv_shape(const Node& n, const Shape& x, const Shape& w, const Shape& y) {
+  const size_t rank = x.size();
+  if (rank < 3 || rank > 4 || w.size() != rank || y.size() != rank)
+    throw NotProved{"a convolution of other than one or two dimensions"};
+  if (n.text("auto_pad", "NOTSET") != "NOTSET") throw NotProved{"pads that are not written out"};
+  const size_t d = rank - 3;  // of the columns among the spatial dimensions
+  const auto pads = n.integers("pads"), strides = n.integers("strides"), dilations = n.integers("dilations");
+  ConvShape c;
+  c.batch = x[0];
+  c.in = x[1];
+  c.out = y[1];
+  c.groups = n.integer("group", 1);
+  c.w.in_w = x[rank - 1];
+  c.w.kernel_w = w[rank - 1];
+  c.w.out_w = y[rank - 1];
+  c.w.stride_w = at_or(strides, d, 1);
+  c.w.dilation_w = at_or(dilations, d, 1);
+  c.w.x0 = -at_or(pads, d, 0);
+  if (rank == 4) {
+    c.w.in_h = x[2];
+    c.w.kernel_h = w[2];
+    c.w.out_h = y[2];
+    c.w.stride_h = at_or(strides, 0, 1);
+    c.w.dilation_h = at_or(dilations, 0, 1);
+    c.w.y0 = -at_or(pads, 0, 0);
+  }
+  if (c.groups < 1 || c.in % c.groups != 0 || c.out % c.groups != 0 || w[0] != c.out ||
+      w[1] != c.in / c.groups)
+    throw NotProved{"a convolution whose shapes do not agree"};
+  return c;
+}
+
+// Sums of all images: (image, channel, pixel), as ONNX has them.
+std::vector<uint64_t> conv_sums(const Values& v, const Symbols& x, const ConvShape& c,
+                                std::span<const uint64_t> w,
+                                const std::function<uint64_t(uint64_t)>& of_input, bool ordered,
+                                SumsMemo* memo) {
+  const Field& f = v.field();
+  // The model and its layers mostly have the same sums.
+  uint64_t first = f.hash(7, x.v.size(), w.size(), ordered ? 1 : 0), second = f.hash(8, x.v.size(), w.size());
+  if (memo != nullptr) {
+    const Window& k = c.w;
+    for (int64_t n : {k.in_h, k.in_w, k.y0, k.x0, k.kernel_h, k.kernel_w, k.stride_h, k.stride_w,
+                      k.dilation_h, k.dilation_w, k.out_h, k.out_w, c.batch, c.in, c.out, c.groups}) {
+      first = f.hash(9, first, static_cast<uint64_t>(n));
+      second = f.hash(10, second, static_cast<uint64_t>(n));
+    }
+    for (const auto& [values, tag] : {std::pair{std::span<const uint64_t>(x.v), 11}, std::pair{w, 12}})
+      for (uint64_t e : values) {
+        first = f.hash(static_cast<uint64_t>(tag), first, v.element(e));
+        second = f.hash(static_cast<uint64_t>(tag) + 2, second, v.element(e));
+      }
+    if (const auto known = memo->find({first, second}); known != memo->end()) return known->second;
+  }
+  const int64_t taps = c.w.kernel_h * c.w.kernel_w, ic = c.in / c.groups, oc = c.out / c.groups,
+                pixels = c.w.out_h * c.w.out_w;
+  std::vector<uint64_t> out(static_cast<size_t>(c.batch * c.out * pixels));
+  const bool depthwise = ic == 1 && oc == 1;
+  const int64_t parts = depthwise ? 1 : c.groups, in = depthwise ? c.in : ic, n = depthwise ? c.out : oc;
+  for (int64_t g = 0; g < parts; ++g) {
+    // w is (output channel, input channel of the group, tap); rows are (tap, input channel).
+    std::vector<uint64_t> rows(static_cast<size_t>(taps * (depthwise ? 1 : ic) * n));
+    for (int64_t k = 0; k < n; ++k)
+      for (int64_t i = 0; i < ic; ++i)
+        for (int64_t t = 0; t < taps; ++t)
+          rows[static_cast<size_t>((t * ic + i) * n + k)] =
+              w[static_cast<size_t>(((g * n + k) * ic + i) * taps + t)];
+    std::optional<Weights> dense;
+    if (!depthwise) dense.emplace(f, taps, ic, n, rows, ordered);
+    for (int64_t b = 0; b < c.batch; ++b) {
+      std::vector<uint64_t> pixels_in = image(v, x, c, b, g * in, in);
+      if (of_input)
+        for (uint64_t& e : pixels_in) e = of_input(e);
+      std::vector<uint64_t> acc(static_cast<size_t>(pixels * n), 0);
+      if (depthwise)
+        add_depthwise(f, c.w, n, rows, pixels_in, acc, ordered);
+      else
+        dense->add_sums(c.w, pixels_in, acc);
+      for (int64_t k = 0; k < n; ++k)
+        for (int64_t p = 0; p < pixels; ++p)
+          out[static_cast<size_t>((b * c.out + g * n + k) * pixels + p)] =
+              acc[static_cast<size_t>(p * n + k)];
+    }
+  }
+  if (memo != nullptr) memo->emplace(std::pair{first, second}, out);
+  return out;
+}
+
+std::vector<Val> product_sums(const Values& v, const Symbols& a, const Symbols& b, const Shape& y,
+                              bool ordered) {
+  const int64_t rows = a.shape[a.shape.size() - 2], k = a.shape.back(), m = b.shape.back();
+  if (y.size() < 2) throw NotProved{"a product with a vector"};
+  const Shape outer(y.begin(), y.end() - 2);
+  const auto of = [&](const Shape& s) { return broadcast_offsets(Shape(s.begin(), s.end() - 2), outer); };
+  const std::vector<size_t> from_a = of(a.shape), from_b = of(b.shape);
+  const auto size = static_cast<size_t>(rows * m);
+  std::vector<Val> sums(from_a.size() * size, 0);
+  Window window;
+  window.in_h = window.out_h = rows;
+  for (size_t i = 0; i < from_a.size(); ++i) {
+    std::vector<uint64_t> w(static_cast<size_t>(k * m)), in(static_cast<size_t>(rows * k));
+    for (size_t j = 0; j < w.size(); ++j) w[j] = v.element(b.v[from_b[i] * w.size() + j]);
+    for (size_t j = 0; j < in.size(); ++j) in[j] = v.element(a.v[from_a[i] * in.size() + j]);
+    Weights(v.field(), 1, k, m, w, ordered).add_sums(window, in, std::span(sums).subspan(i * size, size));
+  }
+  return sums;
+}
+
+}  // namespace mrvlc::prove
