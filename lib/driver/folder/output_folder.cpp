@@ -81,7 +81,7 @@ bool package_has(const std::string& target, const std::vector<fs::path>& search,
 }  // namespace
 
 Result<backends::Opened> OutputFolder::backend(const std::string& target, const std::vector<fs::path>& search,
-                                               Libraries libraries) const {
+                                               Libraries from) const {
   const std::string file = target_file(target, targets.size());
   if (!files.contains(file)) return backends::find(target, search, {});
   target::TargetText text;
@@ -91,7 +91,7 @@ Result<backends::Opened> OutputFolder::backend(const std::string& target, const 
   for (const auto& [other, sha] : files) {
     if (!other.ends_with(".so")) continue;
     MRVLC_TRY(check(other));
-    if (libraries == Libraries::OfPackages && !package_has(target, search, other, sha))
+    if (from == Libraries::OfPackages && !package_has(target, search, other, sha))
       return make_diag<DiagCode::MRV1082>((path / other).string(), target);
   }
   return backends::open(target, text, {});

@@ -46,8 +46,7 @@ struct OutputFolder {
   // anyway loads it only where a package that `search` finds has the same bytes: MRV1082.
   enum class Libraries : uint8_t { OfPackages, Any };
   Result<backends::Opened> backend(const std::string& target,
-                                   const std::vector<std::filesystem::path>& search,
-                                   Libraries libraries) const;
+                                   const std::vector<std::filesystem::path>& search, Libraries from) const;
   // That the file is what was written, without keeping it.
   Status check(const std::string& file) const;
   // That a file to be written is none of the folder's own.

@@ -91,7 +91,7 @@ Result<Opened> open(const ProveOptions& options, Diagnostics& diagnostics) {
 prove::Target target_of(const OutputFolder& out, const ProveOptions& options) {
   prove::Target target;
   for (const std::string& name : out.targets) {
-    auto backend = out.backend(name, options.target_dirs);
+    auto backend = out.backend(name, options.target_dirs, OutputFolder::Libraries::OfPackages);
     if (!backend.ok()) continue;
     target = {(*backend)->machine().ocm_bytes, (*backend)->machine().accumulator_pixels};
     break;
