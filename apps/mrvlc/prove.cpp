@@ -8,7 +8,7 @@ namespace mrvlc::app {
 
 void add_prove(CLI::App& app, Context& context) {
   auto o = std::make_shared<driver::ProveOptions>();
-  auto dirs = std::make_shared<std::vector<std::string>>();
+  auto dirs = std::make_shared<std::vector<std::filesystem::path>>();
   CLI::App* cmd =
       app.add_subcommand("prove", "whether the binaries of a compile compute its model, for all inputs");
   cmd->add_option("OUT", o->out, "folder made by compile")->required()->type_name("");
