@@ -66,7 +66,8 @@ pb::ModelProto quant_model(const Case& c, const std::vector<float>& x) {
     add_input(model, "x", {3, 2, columns});
   }
   *constants.add_initializer() = float_tensor("s", c.scale_shape, c.scale);
-  *constants.add_initializer() = float_tensor("z", c.zero.size() == 1 ? std::vector<int64_t>{} : c.scale_shape, c.zero);
+  *constants.add_initializer() =
+      float_tensor("z", c.zero.size() == 1 ? std::vector<int64_t>{} : c.scale_shape, c.zero);
   *constants.add_initializer() = float_tensor("b", {}, {static_cast<float>(c.bits)});
   auto& node = add_node(model, "Quant", {"x", "s", "z", "b"}, {"y"});
   node.set_domain(kDomain);
@@ -118,7 +119,8 @@ TEST_CASE("Quant of every width, sign, range and rounding", "[onnx]") {
     for (bool is_signed : {false, true})
       for (bool narrow : {false, true})
         for (int bits : {1, 2, 3, 4, 7, 8, 12, 16})
-          for (const char* mode : {"ROUND", "half_even", "CEIL", "FLOOR", "UP", "DOWN", "ROUND_TO_ZERO", "HALF_UP", "HALF_DOWN"}) {
+          for (const char* mode : {"ROUND", "half_even", "CEIL", "FLOOR", "UP", "DOWN", "ROUND_TO_ZERO",
+                                   "HALF_UP", "HALF_DOWN"}) {
             if (bits == 1 && narrow) continue;
             Case c{bits, is_signed, narrow, mode, {0.25F}, {0}, {}, constant};
             for (char& letter : c.mode) letter = static_cast<char>(std::toupper(letter));
@@ -145,7 +147,8 @@ TEST_CASE("Quant that no QuantizeLinear says is computed in floats, and said to 
   CHECK(outcome.count(DiagCode::MRV0162) == 1);
   const std::vector<double> y = run(outcome, x);
   for (size_t i = 0; i < x.size(); ++i) CHECK(y[i] == quantized(half_zero, x[i], 0));
-  for (const Case& c : {Case{8, true, false, "ROUND", {-0.25F}, {0}, {}, false}, Case{8, true, false, "ROUND", {0.25F}, {300}, {}, false},
+  for (const Case& c : {Case{8, true, false, "ROUND", {-0.25F}, {0}, {}, false},
+                        Case{8, true, false, "ROUND", {0.25F}, {300}, {}, false},
                         Case{24, true, false, "ROUND", {0.25F}, {0}, {}, false}}) {
     Outcome other = import(quant_model(c, x));
     check_imported(other);

@@ -148,8 +148,7 @@ Result<std::string> codes(Decomposition& r, const Quantizer& q) {
   if (q.is_bipolar())
     return r.add("Where", {r.add("GreaterOrEqual", {y, r.scalar(0, y)}), r.scalar(1, y), r.scalar(-1, y)});
   const Interval i = q.interval();
-  y = r.add("Clip",
-            {y, r.scalar(static_cast<float>(i.low), y), r.scalar(static_cast<float>(i.high), y)});
+  y = r.add("Clip", {y, r.scalar(static_cast<float>(i.low), y), r.scalar(static_cast<float>(i.high), y)});
   return rounded(r, y, q.mode);
 }
 
@@ -210,7 +209,8 @@ Status quant(Decomposition& r) {
   q.narrow = r.int_attr("narrow", 0) != 0;
   q.mode = upper(r.string_attr("rounding_mode"));
   if (q.mode.empty()) q.mode = "ROUND";
-  if (q.narrow && q.bits == 1 && !q.is_signed) return make_diag<DiagCode::MRV0160>("1 and narrow: only 0 is left");
+  if (q.narrow && q.bits == 1 && !q.is_signed)
+    return make_diag<DiagCode::MRV0160>("1 and narrow: only 0 is left");
   return quantize(r, q);
 }
 
@@ -223,7 +223,8 @@ Status bipolar_quant(Decomposition& r) {
   const Tensor* scale = r.value(kScale);
   if (scale == nullptr || !channel_from_back(scale->shape()) ||
       scale->shape().size() > static_cast<size_t>(r.type(kX).rank())) {
-    r.remark(make_diag<DiagCode::MRV0162>("its scale is not known at compile time, or has several dimensions"));
+    r.remark(
+        make_diag<DiagCode::MRV0162>("its scale is not known at compile time, or has several dimensions"));
     r.result(0, r.add("Mul", {r.add("CastLike", {sign, r.in(kX)}), r.in(kScale)}));
     return {};
   }
@@ -243,7 +244,8 @@ Status trunc(Decomposition& r) {
   std::string y = r.add("Round", {r.add("Add", {r.add("Div", {r.in(kX), r.in(kScale)}), r.in(kZero)})});
   const auto factor = static_cast<float>(std::ldexp(1.0, static_cast<int>(from - to)));
   MRVLC_ASSIGN(y, rounded(r, r.add("Div", {y, r.scalar(factor, y)}), mode));
-  r.remark(make_diag<DiagCode::MRV0162>("Trunc does not say whether its integers have a sign, nor bounds them"));
+  r.remark(
+      make_diag<DiagCode::MRV0162>("Trunc does not say whether its integers have a sign, nor bounds them"));
   r.result(0, r.add("Mul", {r.add("Sub", {y, r.in(kZero)}), r.in(kScale)}));
   return {};
 }
