@@ -74,6 +74,10 @@ void add_quantize(CLI::App& app, Context& context) {
       "quantize", "makes a model of integers from one of floats and samples of its inputs");
   add_model_and_options(*cmd, driver::command::kOthers, *a);
   add_samples_options(*cmd, o->data, o->out, "ONNX file to write");
+  cmd->add_option("--validate", o->validation,
+                  "folder of samples as --data's that it is judged by; every fourth of --data by default")
+      ->type_name("DIR")
+      ->check(not_empty());
   cmd->add_option("--report", o->report, "JSON file of every decision (docs/quantization.md)")
       ->type_name("FILE")
       ->check(not_empty());

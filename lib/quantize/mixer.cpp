@@ -149,18 +149,21 @@ Result<std::vector<double>> Mixer::alone(const std::vector<double>& together) {
 // samples that they were rounded by errors are too small.
 void Mixer::choose_samples() {
   const int64_t each = saturating_mul(kRunsOfSample, run_cost(floats_.graph, o_));
-  const auto most = static_cast<int64_t>(samples_.size());
+  const std::vector<Sample>& judged = s_.judged();
+  const auto most = static_cast<int64_t>(judged.size());
   const int64_t least = std::min(kLeastSamples, most);
+  const int64_t some = s_.held.empty() ? most / 2 : most;
   const int64_t n =
-      std::clamp<int64_t>(o_.budget / each / kFewRuns, least, std::clamp(most / 2, least, kMostMeasured));
+      std::clamp<int64_t>(o_.budget / each / kFewRuns, least, std::clamp(some, least, kMostMeasured));
   runs_ = static_cast<size_t>(std::clamp<int64_t>(o_.budget / each / n, kFewRuns, kMostRuns));
   report_.samples = static_cast<size_t>(n);
   for (size_t i = 0; i < report_.samples; ++i) {
-    const size_t s = i * samples_.size() / report_.samples;
-    const size_t next = (i + 1) * samples_.size() / report_.samples;
-    first_.push_back(samples_[s]);
-    first_expected_.push_back(expected_[s]);
-    learn_.push_back(samples_[s + (next - s) / 2]);
+    const size_t s = i * judged.size() / report_.samples;
+    first_.push_back(judged[s]);
+    first_expected_.push_back(s_.expected_judged()[s]);
+    const size_t at = i * s_.used.size() / report_.samples;
+    const size_t next = (i + 1) * s_.used.size() / report_.samples;
+    learn_.push_back(s_.used[at + (next - at) / 2]);
   }
 }
 
@@ -273,7 +276,7 @@ Result<Attempt> Mixer::without_judgement(const Set& integers, const std::vector<
 
 Result<Attempt> Mixer::with(const Set& integers, const std::vector<Sample>* rounded_by) const {
   MRVLC_ASSIGN(Attempt m, without_judgement(integers, rounded_by));
-  MRVLC_ASSIGN(m.judgement, judge(m.graph, samples_, expected_, o_));
+  MRVLC_ASSIGN(m.judgement, judge(m.graph, s_.all(), s_.expected_all(), o_));
   return m;
 }
 
@@ -290,7 +293,7 @@ Result<double> Mixer::error_on_first(const Set& integers) {
 // Weights as they are, or rounded once more.
 Result<Attempt> Mixer::nearest(const Set& integers) const {
   MRVLC_ASSIGN(Attempt same, with(integers, nullptr));
-  MRVLC_ASSIGN(Attempt again, with(integers, &samples_));
+  MRVLC_ASSIGN(Attempt again, with(integers, &s_.used));
   return again.judgement.error < same.judgement.error ? std::move(again) : std::move(same);
 }
 

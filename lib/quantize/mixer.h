@@ -2,15 +2,15 @@
 // allows.
 #pragma once
 #include "attempt.h"
+#include "held_out.h"
 
 namespace mrvlc::quantize {
 
 class Mixer {
  public:
-  // `all`: every layer in integers. `expected`: outputs in floats, by sample.
-  Mixer(const Attempt& all, const std::vector<Sample>& samples,
-        const std::vector<std::vector<Tensor>>& expected, const Options& options)
-      : all_(all), samples_(samples), expected_(expected), o_(options) {}
+  // `all`: every layer in integers.
+  Mixer(const Attempt& all, const Samples& samples, const Options& options)
+      : all_(all), s_(samples), o_(options) {}
 
   // nullopt: no choice is near enough, or none saves anything.
   Result<std::optional<Attempt>> meet(double asked);
@@ -53,8 +53,7 @@ class Mixer {
   double saves(size_t layer) const { return saved_[layer] + beside_[layer]; }
 
   const Attempt& all_;
-  const std::vector<Sample>& samples_;
-  const std::vector<std::vector<Tensor>>& expected_;
+  const Samples& s_;
   const Options& o_;
   Attempt floats_;
   std::vector<Sample> first_,

@@ -1,4 +1,5 @@
-// The order of work: plan, reference outputs, attempts with and without equalised channels, accuracy, report.
+// The order of work: plan, reference outputs, attempts by several methods, of which the one is kept that is
+// nearest to floats on samples that none was made of, accuracy, report.
 #include "mrvlc/quantize/quantize.h"
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 
 #include "attempt.h"
 #include "equalise.h"
+#include "held_out.h"
 #include "mixer.h"
 #include "mrvlc/support/diag/accuracy.h"
 
@@ -15,7 +17,10 @@ namespace {
 class Quantizer {
  public:
   Quantizer(Graph& graph, const std::vector<Sample>& samples, const Options& options)
-      : g_(graph), samples_(samples), o_(options), is_float_(graph.node_slots(), false) {}
+      : g_(graph),
+        s_(divided(samples, options.validation)),
+        o_(options),
+        is_float_(graph.node_slots(), false) {}
 
   Result<Report> run() {
     for (NodeId id : g_.topological_order())
@@ -24,7 +29,11 @@ class Quantizer {
     if (all_.layers.empty()) return make_diag<DiagCode::MRV0912>();
     MRVLC_TRY(expect());
     MRVLC_ASSIGN(Attempt attempt, best_attempt(is_float_));
-    if (o_.accuracy) MRVLC_TRY(meet_accuracy(attempt));
+    if (o_.accuracy) {
+      MRVLC_ASSIGN(attempt.judgement, judge(attempt.graph, s_.all(), s_.expected_all(), o_));
+      MRVLC_TRY(meet_accuracy(attempt));
+      MRVLC_TRY(judge_by_held(attempt));
+    }
     MRVLC_ASSIGN(Report out, report(attempt));
     g_ = std::move(attempt.graph);
     return out;
@@ -37,22 +46,86 @@ class Quantizer {
   }
 
   Status expect() {
-    for (size_t i = 0; i < samples_.size(); ++i) {
-      if (o_.progress) o_.progress("reference", i + 1, samples_.size());
-      MRVLC_ASSIGN(auto outputs, interp::run(g_, samples_[i]));
-      expected_.push_back(std::move(outputs));
+    const size_t all = s_.used.size() + s_.held.size();
+    for (auto [samples, expected] :
+         {std::pair(&s_.used, &s_.expected_used), std::pair(&s_.held, &s_.expected_held)}) {
+      for (const Sample& sample : *samples) {
+        if (o_.progress) o_.progress("reference", s_.expected_used.size() + expected->size() + 1, all);
+        MRVLC_ASSIGN(auto outputs, interp::run(g_, sample));
+        expected->push_back(std::move(outputs));
+      }
     }
     return {};
   }
 
-  // With and without equalised channels, what is nearer to floats.
+  // By the method that is nearest to floats on what is held back. What is learned from few samples can be
+  // worse on others than what is simple; the simplest, all ranges and the nearest integers, is among them.
   Result<Attempt> best_attempt(const std::vector<bool>& is_float) {
-    MRVLC_ASSIGN(Attempt plain, attempt(is_float, false));
-    if (!o_.equalise) return plain;
-    MRVLC_ASSIGN(Attempt equalised, attempt(is_float, true));
-    if (equalised.equalised.empty()) return plain;
-    return equalised.judgement.mean_square < plain.judgement.mean_square ? std::move(equalised)
-                                                                         : std::move(plain);
+    MRVLC_ASSIGN(Attempt best, attempt(is_float, false));
+    std::optional<Attempt> plain;
+    if (o_.equalise) {
+      MRVLC_ASSIGN(Attempt equalised, attempt(is_float, true));
+      if (!equalised.equalised.empty() && is_nearer(equalised, best)) {
+        plain = std::move(best);
+        best = std::move(equalised);
+      }
+    }
+    if (s_.held.empty()) return best;
+    Options o = o_;
+    o.progress = nullptr;
+    const auto improve = [&](const Attempt& of, const Options& options,
+                             std::vector<ChosenRange> ranges) -> Status {
+      if (o_.progress) o_.progress("validation", 1, 1);
+      MRVLC_ASSIGN(Attempt other, again(of, options, std::move(ranges)));
+      if (!is_nearer(other, best)) return {};
+      best = std::move(other);
+      o = options;
+      return {};
+    };
+    const auto simpler = [&](bool Options::*method) -> Status {
+      if (!(o.*method)) return {};
+      Options without = o;
+      without.*method = false;
+      return improve(Attempt(best), without, best.ranges);
+    };
+    MRVLC_TRY(simpler(&Options::learn_rounding));
+    MRVLC_TRY(simpler(&Options::correct_bias));
+    if (o_.ranges != RangeMethod::Best) return best;
+    for (RangeMethod method :
+         {RangeMethod::MinMax, RangeMethod::Percentile, RangeMethod::Mse, RangeMethod::Entropy}) {
+      MRVLC_ASSIGN(auto ranges, ranges_by(method, best));
+      MRVLC_TRY(improve(Attempt(best), o, std::move(ranges)));
+    }
+    Options simplest = o_;
+    simplest.progress = nullptr;
+    simplest.learn_rounding = simplest.correct_bias = false;
+    const Attempt& from = plain ? *plain : best;
+    MRVLC_ASSIGN(auto ranges, ranges_by(RangeMethod::MinMax, from));
+    MRVLC_TRY(improve(Attempt(from), simplest, std::move(ranges)));
+    return best;
+  }
+
+  static bool is_nearer(const Attempt& a, const Attempt& b) {
+    return a.judgement.mean_square < b.judgement.mean_square;
+  }
+
+  // One method for all tensors.
+  Result<std::vector<ChosenRange>> ranges_by(RangeMethod method, const Attempt& a) const {
+    Options o = o_;
+    o.progress = nullptr;
+    o.ranges = method;
+    return choose_ranges(a.floats, a.plan, s_.used, s_.expected_used, o);
+  }
+
+  // The same network with other ranges, or weights rounded in another way.
+  Result<Attempt> again(const Attempt& from, const Options& options, std::vector<ChosenRange> ranges) const {
+    Attempt a = from;
+    a.graph = a.floats;
+    a.ranges = std::move(ranges);
+    MRVLC_ASSIGN(a.layers, round_layers(a.graph, a.plan, a.affines(), s_.used, options));
+    insert(a, options);
+    MRVLC_ASSIGN(a.judgement, judge(a.graph, s_.judged(), s_.expected_judged(), options));
+    return a;
   }
 
   Result<Attempt> attempt(std::vector<bool> is_float, bool equalises) {
@@ -63,21 +136,21 @@ class Quantizer {
     a.plan = make_plan(a.graph, is_float);
     a.is_float = std::move(is_float);
     if (equalises) {
-      MRVLC_ASSIGN(a.equalised, equalise(a.graph, a.plan, samples_, o_.progress));
+      MRVLC_ASSIGN(a.equalised, equalise(a.graph, a.plan, s_.used, o_.progress));
       if (a.equalised.empty()) return a;
     }
     a.floats = a.graph;
-    MRVLC_ASSIGN(a.ranges, choose_ranges(a.graph, a.plan, samples_, expected_, o_));
-    MRVLC_ASSIGN(a.layers, round_layers(a.graph, a.plan, a.affines(), samples_, o_));
+    MRVLC_ASSIGN(a.ranges, choose_ranges(a.graph, a.plan, s_.used, s_.expected_used, o_));
+    MRVLC_ASSIGN(a.layers, round_layers(a.graph, a.plan, a.affines(), s_.used, o_));
     insert(a, o_);
-    MRVLC_ASSIGN(a.judgement, judge(a.graph, samples_, expected_, o_));
+    MRVLC_ASSIGN(a.judgement, judge(a.graph, s_.judged(), s_.expected_judged(), o_));
     return a;
   }
 
   // As many layers in integers as the outputs allow.
   Status meet_accuracy(Attempt& a) {
     if (a.judgement.error <= *o_.accuracy && !o_.times) return {};
-    Mixer mixer(a, samples_, expected_, o_);
+    Mixer mixer(a, s_, o_);
     MRVLC_ASSIGN(std::optional<Attempt> found, mixer.meet(*o_.accuracy));
     choice_ = mixer.report();
     for (size_t i = 0; i < a.plan.layers.size(); ++i) {
@@ -96,6 +169,16 @@ class Quantizer {
     return {};
   }
 
+  // The largest error stays that of all samples, which it was asked for.
+  Status judge_by_held(Attempt& a) const {
+    MRVLC_ASSIGN(const Judgement held, judge(a.graph, s_.judged(), s_.expected_judged(), o_));
+    for (size_t k = 0; k < held.outputs.size(); ++k) {
+      a.judgement.outputs[k].sqnr_db = held.outputs[k].sqnr_db;
+      a.judgement.outputs[k].same_top1 = held.outputs[k].same_top1;
+    }
+    return {};
+  }
+
   // The layer of the model that is this one in the attempt.
   static NodeId of_model(const Attempt& a, NodeId here) {
     for (const auto& [before, now] : a.became)
@@ -105,7 +188,8 @@ class Quantizer {
 
   Result<Report> report(const Attempt& a) const {
     Report out;
-    out.samples = static_cast<int64_t>(samples_.size());
+    out.samples = static_cast<int64_t>(s_.used.size());
+    out.validation = static_cast<int64_t>(s_.held.size());
     out.outputs = a.judgement.outputs;
     out.error = a.judgement.error;
     out.choice = choice_;
@@ -125,8 +209,9 @@ class Quantizer {
     constexpr size_t kSamples = 16;
     std::vector<ir::ValueId> results;
     for (const Layer& layer : a.plan.layers) results.push_back(layer.result);
-    const size_t n = std::min(samples_.size(), kSamples);
-    return sqnr_of(a.graph, a.floats, results, {samples_.begin(), samples_.begin() + static_cast<long>(n)});
+    const std::vector<Sample>& judged = s_.judged();
+    const size_t n = std::min(judged.size(), kSamples);
+    return sqnr_of(a.graph, a.floats, results, {judged.begin(), judged.begin() + static_cast<long>(n)});
   }
 
   void add_layer(const Attempt& a, NodeId id, const std::vector<double>& ratios, Report& out) const {
@@ -156,14 +241,13 @@ class Quantizer {
   }
 
   Graph& g_;
-  const std::vector<Sample>& samples_;
+  Samples s_;
   const Options& o_;
   std::vector<bool> is_float_;  // by node
   std::map<NodeId, std::string> why_;
   std::map<NodeId, double> sensitivity_, saves_;
   std::optional<ChoiceReport> choice_;
-  Plan all_;                                   // of the model as it is
-  std::vector<std::vector<Tensor>> expected_;  // outputs by sample
+  Plan all_;  // of the model as it is
 };
 
 }  // namespace

@@ -97,6 +97,7 @@ bool calibrate(const CalibrateOptions& options, Diagnostics& diagnostics);
 struct QuantizeOptions {
   CompileOptions compile;  // of it what concerns the import
   std::filesystem::path data, out;
+  std::filesystem::path validation;     // samples that it is judged by; empty: some of `data`
   std::filesystem::path report;         // JSON; empty: none
   std::vector<std::string> keep_float;  // names of nodes (* and ? allowed) or types of operators
   quantize::Options options;

@@ -37,8 +37,11 @@ struct Options {
   bool equalise = true;        // scale channels between two layers so that their ranges are alike
   bool learn_rounding = true;  // weights are rounded so that results are nearest; else each by itself
   bool correct_bias = true;    // what rounding moves the mean of a channel by goes into the bias
-  // Largest max |a-b| / (1+|b|) of the outputs on the samples: layers become integers that save most for the
-  // error they make, as far as it goes.
+  // Samples that nothing is made of: methods are chosen, and errors measured, on them. None: every fourth of
+  // the samples is held back for that; of fewer than 8 none.
+  std::vector<std::vector<Tensor>> validation;
+  // Largest max |a-b| / (1+|b|) of the outputs on what is held back: layers become integers that save most
+  // for the error they make, as far as it goes.
   std::optional<double> accuracy;
   // What layers save is the difference of these, of networks in floats and in integers. Null: their
   // multiply-accumulates.
@@ -88,7 +91,7 @@ struct ChoiceReport {
 
 struct OutputReport {
   std::string name;
-  double error = 0;    // max |a-b| / (1+|b|) over all samples
+  double error = 0;    // max |a-b| / (1+|b|) over the samples
   double sqnr_db = 0;  // infinite for the same values
   // Share of rows (last dimension) whose largest element is the same; of outputs with one row a sample of 2
   // elements and more.
@@ -96,7 +99,8 @@ struct OutputReport {
 };
 
 struct Report {
-  int64_t samples = 0;
+  int64_t samples = 0;                // that it was made of
+  int64_t validation = 0;             // that were held back, which errors were measured on; 0: on the others
   std::vector<TensorReport> tensors;  // in program order
   std::vector<LayerReport> layers;
   std::vector<OutputReport> outputs;

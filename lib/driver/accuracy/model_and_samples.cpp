@@ -11,10 +11,15 @@ namespace mrvlc::driver {
 namespace fs = std::filesystem;
 
 Result<std::optional<ModelAndSamples>> read_model_and_samples(const CompileOptions& options,
-                                                              const fs::path& data,
-                                                              Diagnostics& diagnostics) {
+                                                              const fs::path& data, Diagnostics& diagnostics,
+                                                              const fs::path& more) {
   MRVLC_ASSIGN(const auto declared, onnx::declared_inputs(options.model));
   MRVLC_ASSIGN(std::vector<DataSet> sets, read_samples(data, declared));
+  const auto first = static_cast<long>(sets.size());
+  if (!more.empty()) {
+    MRVLC_ASSIGN(std::vector<DataSet> others, read_samples(more, declared));
+    std::ranges::move(others, std::back_inserter(sets));
+  }
   onnx::ImportOptions import = options.import;
   for (const std::string& name : take_shapes(declared, sets, import))
     diagnostics.add(make_diag<DiagCode::MRV0145>(printable(name), to_string(import.input_shapes[name])));
@@ -24,7 +29,11 @@ Result<std::optional<ModelAndSamples>> read_model_and_samples(const CompileOptio
   for (DataSet& set : sets)
     for (size_t i = 0; i < set.inputs.size() && i < graph.inputs().size(); ++i)
       set.inputs[i] = as_declared(std::move(set.inputs[i]), graph.value(graph.inputs()[i]).type);
-  return std::optional(ModelAndSamples{*std::move(model), std::move(sets), std::move(import)});
+  std::vector<DataSet> behind(std::make_move_iterator(sets.begin() + first),
+                              std::make_move_iterator(sets.end()));
+  sets.erase(sets.begin() + first, sets.end());
+  return std::optional(
+      ModelAndSamples{*std::move(model), std::move(sets), std::move(behind), std::move(import)});
 }
 
 Status check_apart(const fs::path& out, const fs::path& model, const fs::path& data) {

@@ -23,7 +23,7 @@ class ModelQuantizer {
       : o_(options), diagnostics_(diagnostics), patterns_used_(options.keep_float.size(), false) {}
 
   Result<std::optional<QuantizedGraph>> run(const std::function<void(const onnx::Model&)>& was_read) {
-    MRVLC_ASSIGN(auto read, read_model_and_samples(o_.compile, o_.data, diagnostics_));
+    MRVLC_ASSIGN(auto read, read_model_and_samples(o_.compile, o_.data, diagnostics_, o_.validation));
     if (!read) return std::optional<QuantizedGraph>();
     if (was_read) was_read(read->model);
     QuantizedGraph out{std::move(read->model), {}, std::move(read->import), {}, {}};
@@ -37,9 +37,14 @@ class ModelQuantizer {
     }
     out.floats = graph;
     quantize::Options options = o_.options;
+    for (DataSet& set : read->more) {
+      MRVLC_TRY(check_finite(graph, set));
+      options.validation.push_back(std::move(set.inputs));
+    }
     options.cost = [](const ir::Graph& g, const ir::Node& n) { return node_cost(g, n, true); };
     options.keep_float = [&](const ir::Node& n) { return keeps_float(n); };
     MRVLC_ASSIGN(out.report, quantize::quantize(graph, out.samples, options));
+    if (out.report.validation == 0) diagnostics_.add(make_diag<DiagCode::MRV0950>(out.report.samples));
     warn_unused();
     warn_zeros(out.report);
     return std::optional(std::move(out));
@@ -99,6 +104,7 @@ class ModelQuantizer {
 // The summary; empty where diagnostics say why there is none.
 Result<std::string> quantized(const QuantizeOptions& o, Diagnostics& diagnostics) {
   MRVLC_TRY(check_apart(o.out, o.compile.model, o.data));
+  if (!o.validation.empty()) MRVLC_TRY(check_apart(o.out, o.compile.model, o.validation));
   MRVLC_ASSIGN(const auto made, quantize_graph(o, diagnostics));
   if (!made) return std::string();
   MRVLC_ASSIGN(const std::string bytes, onnx::to_onnx(made->model.graph, MRVLC_VERSION));

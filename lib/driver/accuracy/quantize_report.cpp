@@ -77,6 +77,7 @@ std::string quantize_json(const quantize::Report& report, const std::string& mod
   Json out = {{"schema", "mrvlc-quantize-1"},
               {"model", {{"sha256", model_sha256}}},
               {"samples", report.samples},
+              {"validation", report.validation},
               {"error", report.error},
               {"float_weight_bytes", report.float_weight_bytes},
               {"weight_bytes", report.weight_bytes}};
@@ -99,9 +100,11 @@ std::string quantize_json(const quantize::Report& report, const std::string& mod
 }
 
 std::string quantize_text(const quantize::Report& report) {
-  std::string out = fmt::format("{} of {} layers in integers, weights {} bytes ({} in float32), {} samples\n",
+  std::string out = fmt::format("{} of {} layers in integers, weights {} bytes ({} in float32), {} samples",
                                 layers_in_integers(report), report.layers.size(), report.weight_bytes,
                                 report.float_weight_bytes, report.samples);
+  out += report.validation > 0 ? fmt::format(", errors on {} others\n", report.validation)
+                               : ", errors on these samples\n";
   for (const auto& o : report.outputs) {
     out += fmt::format("output '{}': {}, error {:.3g}", printable(o.name), db_text(o.sqnr_db), o.error);
     if (o.same_top1)
@@ -119,6 +122,7 @@ Json quantization_json(const quantize::Report& report) {
   Json out = {{"layers", report.layers.size()},
               {"layers_in_integers", layers_in_integers(report)},
               {"samples", report.samples},
+              {"validation", report.validation},
               {"error", report.error},
               {"float_weight_bytes", report.float_weight_bytes},
               {"weight_bytes", report.weight_bytes}};

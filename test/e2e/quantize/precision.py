@@ -103,7 +103,7 @@ def chain():
     graph = helper.make_graph(nodes, "chain", [floats("x", 8)], [floats("c5", 16)], constants)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), WORK / "chain.onnx")
     (WORK / "chain").mkdir()
-    np.save(WORK / "chain" / "x.npy", rng.normal(0, 1, (8, 8, 16, 16)).astype(np.float32))
+    np.save(WORK / "chain" / "x.npy", rng.normal(0, 1, (16, 8, 16, 16)).astype(np.float32))
     return ("--data", WORK / "chain"), WORK / "chain.onnx"
 
 

@@ -92,6 +92,21 @@ def options():
     mrvlc(*data, "--accuracy", "1e-9", code=5, says="MRV0913")
 
 
+def judged_by_others():
+    images = calibration_images()
+    (WORK / "few").mkdir()
+    (WORK / "others").mkdir()
+    np.save(WORK / "few" / "image.npy", images[:6])
+    np.save(WORK / "others" / "image.npy", images[100:112])
+    few = ("quantize", MODEL, "--data", WORK / "few", "-o", WORK / "few.onnx", "--report", WORK / "few.json")
+    counts = lambda: [json.loads((WORK / "few.json").read_text())[k] for k in ("samples", "validation")]
+    mrvlc(*few, says="MRV0950")
+    check(counts() == [6, 0], f"few samples: {counts()}")
+    mrvlc(*few, "--validate", WORK / "others", says="6 samples, errors on 12 others")
+    check(counts() == [6, 12], f"--validate: {counts()}")
+    mrvlc(*few, "--validate", WORK / "nope", code=3, says="nope")
+
+
 def mistakes():
     out = WORK / "none.onnx"
     mrvlc("quantize", MODEL, "--data", WORK / "data", code=2, says="--output is required")
@@ -115,7 +130,7 @@ def main():
     shutil.rmtree(WORK, ignore_errors=True)
     (WORK / "data").mkdir(parents=True)
     np.save(WORK / "data" / "image.npy", calibration_images())
-    for step in (follows_floats, report_is_whole, same_again, options, mistakes):
+    for step in (follows_floats, report_is_whole, same_again, options, judged_by_others, mistakes):
         step()
     for problem in problems:
         print(f"quantize: {problem}", file=sys.stderr)

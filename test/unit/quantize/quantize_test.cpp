@@ -58,6 +58,65 @@ TEST_CASE("a network of integers is near to floats, and better for what is done"
   CHECK(report->outputs[0].sqnr_db > simple->outputs[0].sqnr_db);
 }
 
+namespace {
+
+// Of the outputs, on these samples: the largest |a-b| / (1+|b|), and the mean of squares over squares.
+std::pair<double, double> distance(const ir::Graph& integers, const ir::Graph& floats,
+                                   const std::vector<std::vector<Tensor>>& samples) {
+  double most = 0, mean = 0;
+  for (const auto& sample : samples) {
+    const auto a = (*interp::run(integers, sample))[0].to_doubles(),
+               b = (*interp::run(floats, sample))[0].to_doubles();
+    double noise = 0, signal = 0;
+    for (size_t i = 0; i < a.size(); ++i) {
+      most = std::max(most, std::fabs(a[i] - b[i]) / (1 + std::fabs(b[i])));
+      noise += (a[i] - b[i]) * (a[i] - b[i]);
+      signal += b[i] * b[i];
+    }
+    mean += noise / signal / static_cast<double>(samples.size());
+  }
+  return {most, mean};
+}
+
+}  // namespace
+
+TEST_CASE("errors are those of samples that nothing was made of", "[quantize]") {
+  Net net = network(8);
+  const auto samples = net.samples(24), others = net.samples(5);
+  std::vector<std::vector<Tensor>> fourths;
+  for (size_t i = 3; i < samples.size(); i += 4) fourths.push_back(samples[i]);
+  for (bool given : {false, true}) {
+    Options o = options();
+    if (given) o.validation = others;
+    ir::Graph graph = net.graph;
+    const auto report = quantize(graph, samples, o);
+    REQUIRE(report.ok());
+    CHECK(report->samples == (given ? 24 : 18));
+    CHECK(report->validation == (given ? 5 : 6));
+    CHECK(report->error == Approx(distance(graph, net.graph, given ? others : fourths).first).epsilon(1e-6));
+  }
+  ir::Graph graph = net.graph;
+  const auto few = quantize(graph, net.samples(7), options());
+  REQUIRE(few.ok());
+  CHECK((few->samples == 7 && few->validation == 0));
+}
+
+TEST_CASE("what is learned of few samples is kept where others agree", "[quantize]") {
+  for (uint64_t seed : {11u, 12u, 13u, 14u}) {
+    Net net = network(seed);
+    const auto samples = net.samples(2);
+    Options o = options(), simple = options();
+    o.validation = simple.validation = net.samples(12);
+    simple.ranges = RangeMethod::MinMax;
+    simple.learn_rounding = simple.correct_bias = simple.equalise = false;
+    ir::Graph graph = net.graph, plain = net.graph;
+    REQUIRE(quantize(graph, samples, o).ok());
+    REQUIRE(quantize(plain, samples, simple).ok());
+    CHECK(distance(graph, net.graph, o.validation).second <=
+          1.000001 * distance(plain, net.graph, o.validation).second);
+  }
+}
+
 TEST_CASE("ranges are tried on the outputs where the budget allows", "[quantize]") {
   Net net = network(6);
   // Values far out that the outputs hang on: what loses least squares is not what is best for them.
@@ -69,7 +128,7 @@ TEST_CASE("ranges are tried on the outputs where the budget allows", "[quantize]
   for (int k : {0, 1}) {
     Options o = options();
     o.equalise = o.learn_rounding = o.correct_bias = false;
-    if (k == 0) o.budget = 1;
+    if (k == 0) o.ranges = RangeMethod::Mse;
     o.progress = [&](std::string_view step, size_t, size_t) { tried[k] = tried[k] || step == "methods"; };
     ir::Graph graph = net.graph;
     const auto report = quantize(graph, samples, o);
@@ -81,6 +140,10 @@ TEST_CASE("ranges are tried on the outputs where the budget allows", "[quantize]
   }
   CHECK((!tried[0] && tried[1]));
   CHECK(mean_error[1] < mean_error[0]);
+  Options o = options();
+  o.budget = 1;
+  o.progress = [](std::string_view step, size_t, size_t) { CHECK(step != "methods"); };
+  CHECK(quantize(net.graph, samples, o).ok());
 }
 
 TEST_CASE("the same with any number of threads", "[quantize]") {

@@ -23,6 +23,7 @@ MRVLC_DIAG(0915, Warning, Rejected, "--float: nothing is called '{}'")
 MRVLC_DIAG(0916, Error, Io, "--data: {}: input '{}' holds a number that is not finite")
 MRVLC_DIAG(0917, Warning, Rejected, "{} tensors, '{}' first, were zero in all samples: their scales are guesses")
 MRVLC_DIAG(0918, Warning, Gate, "{}: a product of what {} makes of integers is computed in fp16, so that integers of {} may be off by a step; in integers it runs where it has constant weights, one scale and nothing kept apart from it, and on the CPU with --cpu")
+MRVLC_DIAG(0950, Warning, Rejected, "errors are measured on the {} samples that scales and weights were made of, and are too small; give 8 and more, or others by --validate")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
