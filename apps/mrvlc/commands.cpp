@@ -92,9 +92,10 @@ void add_output_options(CLI::App& cmd, CompileArguments& a) {
       ->check(not_empty());
   cmd.add_flag("--force", a.force,
                "delete what no compile wrote in OUT, where it is kept or in the way otherwise");
-  cmd.add_option("--data", a.data,
-                 "of --precision int8 and auto: folder of samples, a folder each, or one .npy an input "
-                 "(docs/calibration.md)")
+  cmd.add_option(
+         "--data", a.data,
+         "folder of samples, a folder each, or one .npy an input (docs/calibration.md): the expected error "
+         "is that on them; integers of --precision int8 and auto are chosen by them")
       ->type_name("DIR")
       ->check(not_empty());
   add_result_options(cmd, a);
