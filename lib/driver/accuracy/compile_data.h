@@ -1,5 +1,5 @@
-// `compile --data DIR` of a network that stays in floats: what values are on the samples, and the samples, as a
-// calibration file of them would say it.
+// `compile --data DIR` of a network that stays in floats: what values are on the samples, and the samples, as
+// a calibration file of them would say it.
 #pragma once
 #include "accuracy/model_and_samples.h"
 #include "inputs/read_files.h"

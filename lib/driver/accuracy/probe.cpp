@@ -202,13 +202,20 @@ void Probe::draw(const ir::Graph& graph, size_t samples, const calibration::Dist
                  const ProbePlan& plan) {
   const bool states = std::ranges::any_of(hints_, [](const auto& h) { return h.next.has_value(); });
   const bool steps = states && plan.each && *plan.each * kStateSteps <= kMovingSeconds;
+  const size_t choices = calibration::samples_of_choices(hints_);
   for (size_t k = inputs_.size(); k < samples; ++k) {
-    const size_t like = samples == 1 ? 1 : k;
+    // Each kind of sample with each choice: the model may refuse one of them.
+    const size_t like = samples == 1 ? 1 : k / choices;
     calibration::Distributions all = for_sample(k, known, named_);
     calibration::add_likely(hints_, like, all);
+    for (size_t i = 0; i < hints_.size(); ++i) {
+      if (hints_[i].choices.empty() || known.contains(i)) continue;
+      const auto value = static_cast<double>(hints_[i].choices[k % hints_[i].choices.size()]);
+      all[i] = calibration::uniform(value, value);
+    }
     inputs_.push_back(calibration::draw_inputs(graph, static_cast<uint32_t>(k + 1), all,
                                                calibration::textures(hints_, like)));
-    if (steps && k % 2 == 1) run_states(graph, hints_, interp::Options{}, inputs_.back());
+    if (steps && like % 2 == 1) run_states(graph, hints_, interp::Options{}, inputs_.back());
   }
 }
 

@@ -38,8 +38,8 @@ TEST_CASE("pictures have the range that the first constants bring to the usual o
 
 TEST_CASE("small weights in front want large pictures, others may have any of two ranges") {
   const auto conv = [](const std::string& weight) {
-    return first_hint(std::string(kImage) + "const %w : f32[1,3,1,1] = [" + weight + ", " + weight + ", " + weight +
-                      "]\n%y = Conv(%x, %w) : f32[1,1,32,32]\noutput %y");
+    return first_hint(std::string(kImage) + "const %w : f32[1,3,1,1] = [" + weight + ", " + weight + ", " +
+                      weight + "]\n%y = Conv(%x, %w) : f32[1,1,32,32]\noutput %y");
   };
   CHECK(conv("0.01").ranges == Ranges{{0, 255}});
   CHECK(conv("0.5").ranges == Ranges{{0, 1}, {-1, 1}});
@@ -94,7 +94,7 @@ TEST_CASE("pictures have edges and flat parts, and stay in their range") {
   size_t flat = 0, edges = 0;
   for (size_t i = 0; i + 1 < 64 * 64; ++i) {
     const double step = std::abs(p[i + 1] - p[i]);
-    flat += step < 0.02, edges += step > 0.3;
+    flat += step<0.02, edges += step> 0.3;
   }
   CHECK(flat > 1500);
   CHECK(edges > 40);
