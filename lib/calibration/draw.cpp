@@ -36,6 +36,11 @@ bool can_hold(ElementType elem, double value) {
   return is_float(elem) ? std::isfinite(read) : read == std::round(value);
 }
 
+std::vector<double> shares_of(Texture texture, const Shape& shape, uint32_t seed) {
+  if (texture == Texture::Picture) return scene(shape, seed);
+  return texture == Texture::Sound ? sound(shape, seed) : smooth(shape, seed);
+}
+
 Diag refused(const InputRange& range, std::string_view why) {
   return make_diag<DiagCode::MRV0004>(
       fmt::format("--input-range {}={}:{}: {}", printable(range.pattern), range.least, range.most, why));
@@ -92,6 +97,11 @@ Result<Distributions> distributions_of(const ir::Graph& graph, const std::vector
 
 std::vector<Tensor> draw_inputs(const ir::Graph& graph, uint32_t seed, const Distributions& distributions,
                                 Texture texture) {
+  return draw_inputs(graph, seed, distributions, std::vector<Texture>(graph.inputs().size(), texture));
+}
+
+std::vector<Tensor> draw_inputs(const ir::Graph& graph, uint32_t seed, const Distributions& distributions,
+                                const std::vector<Texture>& textures) {
   std::vector<Tensor> inputs = interp::make_inputs(graph, interp::InputKind::Uniform, seed);
   for (size_t i = 0; i < inputs.size(); ++i) {
     Tensor& input = inputs[i];
@@ -100,8 +110,8 @@ std::vector<Tensor> draw_inputs(const ir::Graph& graph, uint32_t seed, const Dis
     // 2^32 over the golden ratio: seeds of neighbouring inputs lie far apart.
     const uint32_t own_seed = seed + 0x9e3779b9u * static_cast<uint32_t>(i + 1);
     const bool plain = input.type().wrapper == Wrapper::None && (has_one || is_float(input.elem()));
-    if (texture == Texture::Smooth && plain && can_be_smooth(input.shape())) {
-      const std::vector<double> shares = smooth(input.shape(), own_seed);
+    if (textures[i] != Texture::Noise && plain && can_be_smooth(input.shape())) {
+      const std::vector<double> shares = shares_of(textures[i], input.shape(), own_seed);
       for (int64_t k = 0; k < input.elements(); ++k) {
         const double share = shares[static_cast<size_t>(k)];
         set(input, k, has_one ? named->second.at(share) : share);

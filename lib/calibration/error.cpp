@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace mrvlc::calibration {
 
@@ -11,8 +12,11 @@ double magnitude(const Tensor& tensor) {
   if (tensor.type().wrapper != Wrapper::None || !is_float(tensor.elem())) return most;
   if (tensor.elem() == ElementType::F32) {
     float largest = 0;
-    for (float v : tensor.data<float>())
-      largest = std::isfinite(v) ? std::max(largest, std::abs(v)) : largest;
+    constexpr float kFinite = std::numeric_limits<float>::max();
+    for (float v : tensor.data<float>()) {
+      const float a = std::abs(v);
+      largest = a > largest && a <= kFinite ? a : largest;  // no branch
+    }
     return static_cast<double>(largest);
   }
   for (int64_t i = 0; i < tensor.elements(); ++i)

@@ -62,6 +62,12 @@ class Sample {
   }
 
   Result<double> error_of(const Rounding& rounding) const {
+    MRVLC_ASSIGN(const std::vector<double> errors, errors_of(rounding, float_error));
+    return errors.empty() ? 0 : std::ranges::max(errors);
+  }
+
+  // By what is compared.
+  Result<std::vector<double>> errors_of(const Rounding& rounding, const ErrorMeasure& measure) const {
     Changed changed;
     const std::set<ir::ValueId> values(rounding.values.begin(), rounding.values.end());
     const std::set<ir::NodeId> constants(rounding.constants_of.begin(), rounding.constants_of.end());
@@ -72,11 +78,12 @@ class Sample {
                                            [&](ir::ValueId v) { return v.valid() && values.contains(v); });
       MRVLC_TRY(evaluate(id, rounding, constants.contains(id), own ? &values : nullptr, changed));
     }
-    double error = 0;
-    for (ir::ValueId id : compared_)
-      if (const auto now = changed.find(id); now != changed.end())
-        error = std::max(error, float_error(now->second, values_[id.index()]));
-    return error;
+    std::vector<double> errors;
+    for (ir::ValueId id : compared_) {
+      const auto now = changed.find(id);
+      errors.push_back(now == changed.end() ? 0 : measure(now->second, values_[id.index()]));
+    }
+    return errors;
   }
 
  private:
@@ -253,6 +260,14 @@ std::vector<ir::ValueId> float_outputs(const ir::Graph& graph) {
   for (ir::ValueId v : graph.outputs())
     if (is_float(graph.value(v).type.elem) && graph.value(v).type.wrapper == Wrapper::None) out.push_back(v);
   return out;
+}
+
+Result<std::vector<double>> rounded_errors(const ir::Graph& graph, const std::vector<Tensor>& sample,
+                                           const Rounding& rounding, const std::vector<ir::ValueId>& compared,
+                                           const ErrorMeasure& measure, const SensitivityOptions& options) {
+  Sample values(graph, compared);
+  MRVLC_TRY(values.run(sample, options.max_bytes));
+  return values.errors_of(rounding, measure);
 }
 
 double predicted_error(std::span<const double> sensitivities) {

@@ -16,4 +16,11 @@ bool can_be_smooth(const Shape& shape);
 // Soc. Am. A 4). Short dimensions are channels, which have most of it in common.
 std::vector<double> smooth(const Shape& shape, uint32_t seed);
 
+// The same with edges: rectangles in front of each other whose sides are as often short as long (areas fall
+// off as those of "dead leaves"), each of one colour, with a little of smooth() over all.
+std::vector<double> scene(const Shape& shape, uint32_t seed);
+// About 0.5, which is silence: bursts along the longest dimension of ever other loudness, of smooth noise,
+// with silence between them.
+std::vector<double> sound(const Shape& shape, uint32_t seed);
+
 }  // namespace mrvlc::calibration

@@ -10,11 +10,10 @@
 namespace mrvlc::sim {
 namespace {
 
-constexpr uint16_t kHalfNan = 0x7e00;
 constexpr uint32_t kFloatNan = 0x7fc00000;
 
-uint16_t narrow(float v) {
-  return v != v ? kHalfNan : float_to_half(v);
+uint16_t narrowed(float v) {
+  return v != v ? uint16_t{0x7e00} : float_to_half(v);
 }
 
 float clip(float v, float low, float high) {
@@ -25,7 +24,7 @@ float clip(float v, float low, float high) {
 float look_up(const std::byte* table, float x) {
   float c[2];
   // A segment for every value of the upper eleven bits of the fp16 number.
-  std::memcpy(c, table + size_t{narrow(x)} / 32 * sizeof c, sizeof c);
+  std::memcpy(c, table + size_t{narrowed(x)} / 32 * sizeof c, sizeof c);
   // A flat segment stays flat at infinity, where the product would be NaN.
   if (c[1] == 0 && x == x) return c[0];
   return std::fma(c[1], x, c[0]);
@@ -88,6 +87,7 @@ void load(isa::DataType type, const isa::Quantization& q, const std::byte* memor
 }
 
 void store(const Stored& as, std::byte* memory, int64_t stride, const float* values, size_t n) {
+  if (as.type == isa::DataType::F16 && stride == 2) return kernels().narrow(values, memory, n);
   for (size_t i = 0; i < n; ++i, memory += stride) {
     if (isa::is_integer(as.type)) {
       const std::byte code = quantized(as.type, as.quantization, values[i]);
@@ -96,7 +96,7 @@ void store(const Stored& as, std::byte* memory, int64_t stride, const float* val
       uint32_t bits = values[i] != values[i] ? kFloatNan : std::bit_cast<uint32_t>(values[i]);
       std::memcpy(memory, &bits, 4);
     } else {
-      uint16_t bits = narrow(values[i]);
+      uint16_t bits = narrowed(values[i]);
       std::memcpy(memory, &bits, 2);
     }
   }

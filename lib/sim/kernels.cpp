@@ -13,6 +13,8 @@
 namespace mrvlc::sim {
 namespace {
 
+constexpr uint16_t kHalfNan = 0x7e00;
+
 namespace portable {
 
 void fma_block(const float* const* x, float* const* acc, size_t pixels, const float* w, size_t length) {
@@ -33,7 +35,14 @@ void widen(const std::byte* halves, float* out, size_t n) {
   }
 }
 
-constexpr Kernels kSet = {"portable", fma_block, fma_channels, widen};
+void narrow(const float* in, std::byte* halves, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    const uint16_t h = in[i] != in[i] ? kHalfNan : float_to_half(in[i]);
+    std::memcpy(halves + 2 * i, &h, 2);
+  }
+}
+
+constexpr Kernels kSet = {"portable", fma_block, fma_channels, widen, narrow};
 
 }  // namespace portable
 
@@ -88,7 +97,21 @@ MRVLC_AVX2 void widen(const std::byte* halves, float* out, size_t n) {
   portable::widen(halves + 2 * i, out + i, n - i);
 }
 
-constexpr Kernels kSet = {"avx2", fma_block, fma_channels, widen};
+MRVLC_AVX2 void narrow(const float* in, std::byte* halves, size_t n) {
+  const __m128i nan = _mm_set1_epi16(kHalfNan);
+  size_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    const __m256 v = _mm256_loadu_ps(in + i);
+    const __m256i no_number = _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q));
+    const __m128i mask =
+        _mm_packs_epi32(_mm256_castsi256_si128(no_number), _mm256_extracti128_si256(no_number, 1));
+    const __m128i half = _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(halves + 2 * i), _mm_blendv_epi8(half, nan, mask));
+  }
+  portable::narrow(in + i, halves + 2 * i, n - i);
+}
+
+constexpr Kernels kSet = {"avx2", fma_block, fma_channels, widen, narrow};
 
 }  // namespace avx2
 
@@ -118,7 +141,7 @@ MRVLC_AVX512 void fma_block(const float* const* x, float* const* acc, size_t pix
   for (; p < pixels; ++p) block<1>(x + p, acc + p, w, length);
 }
 
-constexpr Kernels kSet = {"avx512", fma_block, avx2::fma_channels, avx2::widen};
+constexpr Kernels kSet = {"avx512", fma_block, avx2::fma_channels, avx2::widen, avx2::narrow};
 
 }  // namespace avx512
 

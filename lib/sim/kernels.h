@@ -18,6 +18,8 @@ struct Kernels {
   void (*fma_channels)(float* acc, const float* x, const float* w, size_t n);
   // fp16 (any alignment) to fp32.
   void (*widen)(const std::byte* halves, float* out, size_t n);
+  // fp32 to fp16 (any alignment), to nearest even; every NaN becomes the canonical quiet one.
+  void (*narrow)(const float* in, std::byte* halves, size_t n);
 };
 
 // The fastest set this processor runs.

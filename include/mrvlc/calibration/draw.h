@@ -31,13 +31,17 @@ Result<Distributions> distributions_of(const ir::Graph& graph, const std::vector
 
 // What neighbouring elements of an input have to do with each other. Noise: nothing. Smooth: they are alike,
 // as in pictures and sounds: means over windows then vary as much as elements do. Inputs without a long
-// dimension, and integers without a distribution, are noise in both.
-enum class Texture : uint8_t { Noise, Smooth };
+// dimension, and integers without a distribution, are noise in both. Picture: things with edges, in front of
+// each other, of all sizes. Sound: bursts of smooth noise about the middle of the range, and silence.
+enum class Texture : uint8_t { Noise, Smooth, Picture, Sound };
 
 // interp::make_inputs of kind Uniform, but for the elements of inputs that have a distribution, and smooth
 // ones, which lie in [0, 1] where they have none: integers are rounded. Depends on the graph's inputs and the
 // other arguments alone.
 std::vector<Tensor> draw_inputs(const ir::Graph& graph, uint32_t seed, const Distributions& distributions,
                                 Texture texture = Texture::Noise);
+// A texture for each input.
+std::vector<Tensor> draw_inputs(const ir::Graph& graph, uint32_t seed, const Distributions& distributions,
+                                const std::vector<Texture>& textures);
 
 }  // namespace mrvlc::calibration

@@ -33,6 +33,14 @@ Result<std::vector<double>> sensitivities(const ir::Graph& graph,
                                           const std::vector<ir::ValueId>& compared,
                                           const SensitivityOptions& options = {});
 
+// By `compared`: the error of each on one sample, when all of one rounding is done, by measure(actual,
+// expected).
+using ErrorMeasure = std::function<double(const Tensor&, const Tensor&)>;
+Result<std::vector<double>> rounded_errors(const ir::Graph& graph, const std::vector<Tensor>& sample,
+                                           const Rounding& rounding, const std::vector<ir::ValueId>& compared,
+                                           const ErrorMeasure& measure,
+                                           const SensitivityOptions& options = {});
+
 // The error of all of them together: roundings are independent, so their squares add up.
 double predicted_error(std::span<const double> sensitivities);
 

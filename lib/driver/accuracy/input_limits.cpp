@@ -59,8 +59,11 @@ std::vector<chost::InputLimit> stated_limits(const ir::Graph& graph,
 Result<std::vector<chost::InputLimit>> LimitSearch::find(const CodedModel& m) const {
   std::vector<chost::InputLimit> out;
   double least = range::kFp16Most;
-  for (const auto& [input, magnitude] : reached) least = std::min(least, magnitude);
-  if (reached.empty() || least <= 0) return out;
+  // What is all zero stays so however often it is made larger: nothing is known of it, and it is no limit.
+  const auto tried = [](const auto& r) { return r.second > 0; };
+  for (const auto& r : reached)
+    if (tried(r)) least = std::min(least, r.second);
+  if (std::ranges::none_of(reached, tried)) return out;
   const int most = std::min(kMostExponent, static_cast<int>(std::ceil(std::log2(range::kFp16Most / least))));
   MRVLC_ASSIGN(DeviceRun device, DeviceRun::create(m, m.model.graph));
   const auto factor = [&](int exponent) {
@@ -78,7 +81,8 @@ Result<std::vector<chost::InputLimit>> LimitSearch::find(const CodedModel& m) co
     return true;
   };
   const double last = factor(largest_good(most, runs, good));
-  for (const auto& [input, magnitude] : reached) out.push_back({input, -last * magnitude, last * magnitude});
+  for (const auto& [input, magnitude] : reached)
+    if (magnitude > 0) out.push_back({input, -last * magnitude, last * magnitude});
   return out;
 }
 

@@ -9,7 +9,6 @@
 
 #include "accuracy/device_run.h"
 #include "accuracy/quantized_model.h"
-#include "accuracy/run_cost.h"
 #include "model/accuracy_choice.h"
 #include "model/as_in_model.h"
 #include "mrvlc/calibration/error.h"
@@ -24,22 +23,17 @@
 namespace mrvlc::driver {
 namespace {
 
-constexpr int64_t kSamples = 2;  // seeds 1, 2, ...
-// Of small models more, within this: an error that is relative to outputs depends on how near to zero they
-// come.
-constexpr int64_t kMoreSamples = 8, kMoreBudget = 200'000'000;
-// What a probe may cost, in multiply-accumulates or as much time in other steps: about a second and a half.
-// docs/accuracy.md.
-constexpr int64_t kProbeBudget = 6'000'000'000;
-// The same, where calibration data hold samples: who calibrates waits for an answer.
-constexpr int64_t kDataBudget = 4 * kProbeBudget;
+// What looking in front of saturating outputs, and looking for inputs that move blind ones, may take
+// together.
+constexpr double kFrontSeconds = 0.6, kMovingSeconds = 0.4;
+// It runs twice for each sample, beside the sample itself.
+constexpr double kFrontRuns = 2;
+constexpr size_t kMostTries = 16;
+constexpr int kStateSteps = 4;
 // From this sample on inputs of a named range with zero in it are ever smaller, by this each time: a range
 // says how large inputs can be, and a network may have logarithms or quotients of them.
 constexpr size_t kFirstSmall = 4;
 constexpr double kSmaller = 1.0 / 4;
-// Bytes of live tensors; what --probe may take is the interpreter's limit.
-constexpr int64_t kRoom = int64_t{512} << 20;
-
 void take_difference(const Tensor& actual, const Tensor& expected, Accuracy::Output& out) {
   if (!(actual.type() == expected.type())) {
     ++out.elements;
@@ -48,7 +42,9 @@ void take_difference(const Tensor& actual, const Tensor& expected, Accuracy::Out
     out.elements += a.size() == b.size() ? 0 : 1;
     for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) take_difference(a[i], b[i], out);
   } else if (is_float(expected.elem())) {
-    out.error = std::max(out.error, calibration::float_error(actual, expected));
+    const double error = calibration::float_error(actual, expected);
+    out.error = std::max(out.error, error);
+    if (!out.by_sample.empty()) out.by_sample.back() = std::max(out.by_sample.back(), error);
   } else if (expected.elem() == ElementType::String) {
     for (size_t i = 0; i < expected.string_data().size(); ++i)
       out.elements += actual.string_data()[i] == expected.string_data()[i] ? 0 : 1;
@@ -72,48 +68,6 @@ std::vector<ir::ValueId> region_outputs(const partition::Partition& partition) {
 
 std::string counted(size_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-}
-
-// --accuracy asks for a measurement, whatever it costs.
-bool always(const CompileOptions& options) {
-  return options.probe == CompileOptions::Probe::Always ||
-         (chooses(options) && options.probe != CompileOptions::Probe::Never);
-}
-
-interp::Options room_of(const CompileOptions& options) {
-  return always(options) ? interp::Options{} : interp::Options{kRoom};
-}
-
-// Samples that the budget has room for, or why there are none. `kept`: those of the calibration data.
-size_t samples_within(const PlacedModel& m, const CompileOptions& options, size_t kept,
-                      std::string& why_not) {
-  const ir::Graph& graph = m.model.graph;
-  if (all_regions(graph, m.partition).empty()) return why_not = "nothing runs on an accelerator", 0;
-  if (!m.backend->runs_here()) return why_not = "nothing for " + m.machine().name + " runs here", 0;
-  if (options.probe == CompileOptions::Probe::Never) return why_not = "--no-probe", 0;
-  if (Status room = interp::check_memory(graph, room_of(options)); !room.ok())
-    return why_not = "not probed: a run " + room.error().message, 0;
-  const std::optional<int64_t> cost = run_cost(m.model.graph, m.partition);
-  const int64_t drawn = cost && *cost <= kMoreBudget / kMoreSamples ? kMoreSamples : kSamples;
-  const int64_t wanted = kept > 0 ? static_cast<int64_t>(kept) : drawn;
-  const int64_t budget = kept > 0 ? kDataBudget : kProbeBudget;
-  if (always(options)) return static_cast<size_t>(wanted);
-  if (!cost) {
-    why_not = "not probed: how often a Loop runs depends on data, --probe runs it anyway";
-    return 0;
-  }
-  const int64_t most = budget / std::max<int64_t>(1, *cost);
-  if (most == 0) {
-    int64_t macs = 0;
-    for (ir::NodeId id : graph.topological_order())
-      macs = saturating_add(macs, ops::macs(graph, graph.node(id)));
-    why_not = fmt::format(
-        "not probed: {} multiply-accumulates, with everything else as much work as {}, exceed the budget of "
-        "{}; "
-        "--probe runs it anyway",
-        macs, *cost, budget);
-  }
-  return static_cast<size_t>(std::min(most, wanted));
 }
 
 // Of sample `k`: those of --input-range, `named`, become smaller.
@@ -153,6 +107,29 @@ std::vector<std::pair<ir::ValueId, Accuracy::Beyond>> stored_activations(
   return out;
 }
 
+// All that accelerators round: what regions store, and what their layers multiply with.
+calibration::Rounding rounding_of(const PlacedModel& m, const std::vector<Accuracy::Stored>& stored) {
+  calibration::Rounding out;
+  for (const Accuracy::Stored& s : stored)
+    if (s.type == ElementType::F16) out.values.push_back(s.id);
+  for (const partition::Region& region : m.partition.regions)
+    for (const partition::Layer& layer : region.layers)
+      out.constants_of.insert(out.constants_of.end(), layer.nodes.begin(), layer.nodes.end());
+  return out;
+}
+
+// States that are somewhere on their way, not where nothing has been: what a run makes of one is given to the
+// next.
+void run_states(const ir::Graph& graph, const std::vector<calibration::InputHint>& hints,
+                const interp::Options& room, std::vector<Tensor>& inputs) {
+  for (int step = 0; step < kStateSteps; ++step) {
+    const auto outputs = interp::run(graph, inputs, room);
+    if (!outputs.ok()) return;
+    for (size_t i = 0; i < hints.size(); ++i)
+      if (hints[i].next) inputs[i] = (*outputs)[*hints[i].next];
+  }
+}
+
 std::string how_inputs_were_made(size_t samples, bool kept, const calibration::Calibration* data,
                                  bool ranged) {
   const std::string of =
@@ -180,7 +157,12 @@ Result<Probe> Probe::begin(const PlacedModel& m, const CompileOptions& options,
   // A range that is named says that inputs are others than the data.
   if (data != nullptr && !ranged) out.inputs_ = calibration::kept_inputs(graph, *data);
   const size_t kept = out.inputs_.size();
-  const size_t samples = samples_within(m, options, kept, out.accuracy_.reason);
+  if (m.hints.size() == graph.inputs().size()) out.hints_ = m.hints;
+  out.hints_.resize(graph.inputs().size());
+  const ProbePlan plan = plan_probe(m, options, kept, calibration::samples_of_choices(out.hints_));
+  const size_t samples = plan.samples;
+  out.accuracy_.reason = plan.why_not;
+  out.accuracy_.mac_share = share_of_macs(m);
   out.inputs_.resize(std::min(samples, kept));
   out.stored_ = stored_activations(m, distributions);
   for (const auto& [id, stored] : out.stored_)
@@ -193,26 +175,66 @@ Result<Probe> Probe::begin(const PlacedModel& m, const CompileOptions& options,
                                       : Accuracy::How::Probe;
   out.accuracy_.on_data = kept > 0;
   out.accuracy_.reason = how_inputs_were_made(samples, kept > 0, data, ranged);
+  out.named_ = named;
   if (options.quantized != nullptr && !options.quantized->inputs.empty()) {
     out.take_samples(*options.quantized, samples);
   } else {
-    for (size_t k = out.inputs_.size(); k < samples; ++k)
-      out.inputs_.push_back(
-          calibration::draw_inputs(graph, static_cast<uint32_t>(k + 1), for_sample(k, distributions, named),
-                                   k % 2 == 0 ? calibration::Texture::Noise : calibration::Texture::Smooth));
+    out.draw(graph, samples, distributions, plan);
   }
   if (!any_float_output(graph)) out.compared_ = region_outputs(m.partition);
-  out.distributions_ = distributions, out.named_ = named;
+  out.stated_ = distributions;
+  calibration::add_likely(out.hints_, 0, distributions);
+  out.distributions_ = distributions;
   out.prepare_search(m, options);
   out.shares_ = !m.rewritten;
   if (like != nullptr && out.has_reference_of(*like)) {
     out.reference_ = like->reference_;
     return out;
   }
-  out.reference_ = std::async(launch_for(options.jobs), [graph, inputs = out.inputs_, kept = out.compared_,
-                                                         room = room_of(options)] {
-                     return reference(graph, inputs, kept, room);
+  out.reference_ = std::async(launch_for(options.jobs), [task = out.task(m, options, plan)] {
+                     return make_reference(task);
                    }).share();
+  return out;
+}
+
+// A single sample, of a large network, is one that looks like what the network takes.
+void Probe::draw(const ir::Graph& graph, size_t samples, const calibration::Distributions& known,
+                 const ProbePlan& plan) {
+  const bool states = std::ranges::any_of(hints_, [](const auto& h) { return h.next.has_value(); });
+  const bool steps = states && plan.each && *plan.each * kStateSteps <= kMovingSeconds;
+  const size_t choices = calibration::samples_of_choices(hints_);
+  for (size_t k = inputs_.size(); k < samples; ++k) {
+    // Each kind of sample with each choice: the model may refuse one of them.
+    const size_t like = samples == 1 ? 1 : k / choices;
+    calibration::Distributions all = for_sample(k, known, named_);
+    calibration::add_likely(hints_, like, all);
+    for (size_t i = 0; i < hints_.size(); ++i) {
+      if (hints_[i].choices.empty() || known.contains(i)) continue;
+      const auto value = static_cast<double>(hints_[i].choices[k % hints_[i].choices.size()]);
+      all[i] = calibration::uniform(value, value);
+    }
+    inputs_.push_back(calibration::draw_inputs(graph, static_cast<uint32_t>(k + 1), all,
+                                               calibration::textures(hints_, like)));
+    if (steps && like % 2 == 1) run_states(graph, hints_, interp::Options{}, inputs_.back());
+  }
+}
+
+// What is done beside the runs of the samples depends on how long one takes.
+ReferenceTask Probe::task(const PlacedModel& m, const CompileOptions& options, const ProbePlan& plan) {
+  ReferenceTask out{m.model.graph, inputs_, compared_, room_of(options), options.jobs, {}, {}, 0,
+                    hints_,        named_,  0};
+  const bool drawn = !accuracy_.on_data && options.quantized == nullptr && compared_.empty();
+  if (!plan.each || chooses(options) || options.quantized != nullptr) return out;
+  fronts_ = fronts_of(m.model.graph);
+  out.fronts = fronts_;
+  out.rounding = rounding_of(m, accuracy_.stored);
+  const auto within = [&](double seconds, double runs, size_t most) {
+    return static_cast<size_t>(
+        std::min(seconds / std::max(1e-9, runs * *plan.each), static_cast<double>(most)));
+  };
+  // Samples of data are what they are.
+  if (!fronts_.empty() && drawn) out.front_samples = within(kFrontSeconds, kFrontRuns, inputs_.size());
+  if (drawn) out.tries = within(kMovingSeconds, 1, kMostTries);
   return out;
 }
 
@@ -248,23 +270,6 @@ void Probe::take_calibration(const calibration::Calibration& data) {
   }
 }
 
-Result<Probe::Reference> Probe::reference(const ir::Graph& graph,
-                                          const std::vector<std::vector<Tensor>>& inputs,
-                                          const std::vector<ir::ValueId>& kept, const interp::Options& room) {
-  Reference out;
-  const std::set<ir::ValueId> wanted(kept.begin(), kept.end());
-  for (const std::vector<Tensor>& sample : inputs) {
-    Reference::Sample& s = out.samples.emplace_back();
-    const auto look = [&](ir::ValueId id, Tensor& tensor) {
-      if (wanted.contains(id)) s.of_regions.emplace(id, tensor);
-      double& most = out.magnitudes[id];
-      most = std::max(most, calibration::magnitude(tensor));
-    };
-    MRVLC_ASSIGN(s.outputs, interp::run_visited(graph, sample, look, false, room));
-  }
-  return out;
-}
-
 Accuracy Probe::finish(const CodedModel& m) {
   if (!reference_.valid()) {
     find_beyond(nullptr);
@@ -274,7 +279,8 @@ Accuracy Probe::finish(const CodedModel& m) {
   const Result<Reference>& expected = reference_.get();
   Status status = expected.ok() ? compare(m, *expected) : Status(expected.error());
   if (status.ok()) {
-    accuracy_.samples = inputs_.size();
+    accuracy_.samples = expected->samples.size();
+    tell_reference(*expected);
   } else {
     const Diag& d = status.error();
     accuracy_.how = Accuracy::How::None;
@@ -293,27 +299,52 @@ void Probe::choose_worst() {
   if (lost != accuracy_.beyond.end()) {
     accuracy_.worst_value = lost->value;
   } else if (accuracy_.expected_error() > 0) {
-    accuracy_.worst_value = std::ranges::max_element(accuracy_.outputs, {}, &Accuracy::Output::error)->name;
+    accuracy_.worst_value =
+        std::ranges::max_element(accuracy_.outputs, {}, &Accuracy::Output::expected)->name;
   }
+}
+
+// What was not as it was planned.
+void Probe::tell_reference(const Reference& expected) {
+  if (expected.refused > 0)
+    accuracy_.reason += fmt::format("; {} not taken by the model", counted(expected.refused, "sample"));
+  if (expected.found > 0)
+    accuracy_.reason += "; one more was looked for that moves outputs that hardly moved";
+  if (!compared_.empty()) return;
+  for (size_t i : expected.blind) {
+    accuracy_.outputs[i].blind = true;
+    accuracy_.reason += fmt::format("; '{}' hardly moves on them", printable(accuracy_.outputs[i].name));
+  }
+  for (size_t f = 0; f < fronts_.size(); ++f)
+    for (const ReferenceSample& s : expected.samples) {
+      if (s.fronts.size() != fronts_.size() || !expected.half_seen[fronts_[f].output]) continue;
+      Accuracy::Output& o = accuracy_.outputs[fronts_[f].output];
+      const double error = fronts_[f].slope * s.fronts[f];
+      if (!o.front.empty() && error <= o.in_front) continue;
+      o.in_front = error, o.front = front_names_[f];
+    }
 }
 
 Status Probe::compare(const CodedModel& m, const Reference& expected) {
   const ir::Graph& graph = m.model.graph;
   for (ir::ValueId id : compared_.empty() ? graph.outputs() : compared_)
-    accuracy_.outputs.push_back({graph.value(id).name, 0, 0});
+    accuracy_.outputs.push_back({graph.value(id).name});
+  for (const Front& f : fronts_) front_names_.push_back(ir::readable_name(graph, f.value));
   MRVLC_ASSIGN(DeviceRun device, DeviceRun::create(m, graph));
-  for (size_t k = 0; k < inputs_.size(); ++k) {
-    MRVLC_ASSIGN(const DeviceRun::Results actual, device.run(inputs_[k]));
+  for (size_t k = 0; k < expected.samples.size(); ++k) {
+    const ReferenceSample& sample = expected.samples[k];
+    for (Accuracy::Output& o : accuracy_.outputs) o.by_sample.push_back(0);
+    MRVLC_ASSIGN(const DeviceRun::Results actual, device.run(sample.inputs));
     size_t at = 0;
     if (compared_.empty()) {
-      const std::vector<Tensor>& wanted = k < expected_.size() ? expected_[k] : expected.samples[k].outputs;
+      const std::vector<Tensor>& wanted = k < expected_.size() ? expected_[k] : sample.outputs;
       for (size_t i = 0; i < actual.outputs.size(); ++i)
         take_difference(actual.outputs[i], wanted[i], accuracy_.outputs[at++]);
       continue;
     }
     for (const std::vector<Tensor>& region : actual.of_regions)
       for (const Tensor& value : region) {
-        take_difference(value, expected.samples[k].of_regions.at(compared_[at]), accuracy_.outputs[at]);
+        take_difference(value, sample.of_regions.at(compared_[at]), accuracy_.outputs[at]);
         ++at;
       }
   }

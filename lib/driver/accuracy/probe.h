@@ -4,6 +4,8 @@
 #pragma once
 #include <future>
 
+#include "accuracy/probe_budget.h"
+#include "accuracy/probe_reference.h"
 #include "model/compiled_model.h"
 #include "mrvlc/calibration/draw.h"
 #include "mrvlc/calibration/file.h"
@@ -30,17 +32,10 @@ class Probe {
   const std::vector<ir::ValueId>& compared() const { return compared_; }
 
  private:
-  struct Reference {
-    struct Sample {
-      std::vector<Tensor> outputs;
-      std::map<ir::ValueId, Tensor> of_regions;
-    };
-    std::vector<Sample> samples;
-    std::map<ir::ValueId, double> magnitudes;  // the largest finite ones
-  };
-  static Result<Reference> reference(const ir::Graph& graph, const std::vector<std::vector<Tensor>>& inputs,
-                                     const std::vector<ir::ValueId>& kept, const interp::Options& room);
-
+  void draw(const ir::Graph& graph, size_t samples, const calibration::Distributions& known,
+            const ProbePlan& plan);
+  ReferenceTask task(const PlacedModel& m, const CompileOptions& options, const ProbePlan& plan);
+  void tell_reference(const Reference& expected);
   bool has_reference_of(const Probe& other) const;
   void take_samples(const QuantizedModel& quantized, size_t samples);
   void take_calibration(const calibration::Calibration& data);
@@ -57,12 +52,15 @@ class Probe {
   std::vector<std::vector<Tensor>> expected_;
   // Activations that regions store, in the order of the program; of `Beyond` all but what was seen.
   std::vector<std::pair<ir::ValueId, Accuracy::Beyond>> stored_;
-  std::vector<ir::ValueId> compared_;  // results of regions; empty: outputs of the model are
-  bool shares_ = false;                // the graph is as it was simplified
+  std::vector<ir::ValueId> compared_;          // results of regions; empty: outputs of the model are
+  std::vector<calibration::InputHint> hints_;  // by position in graph.inputs()
+  std::vector<Front> fronts_;
+  std::vector<std::string> front_names_;
+  bool shares_ = false;  // the graph is as it was simplified
   std::shared_future<Result<Reference>> reference_;
-  // For limits of inputs: the distributions of all, of which --input-range states some; the graph with all
-  // its constants where there is time for runs of so many samples, else null.
-  calibration::Distributions distributions_, named_;
+  // For limits of inputs: the distributions of all, of which --input-range names some, and data or it state
+  // some; the graph with all its constants where there is time for runs of so many samples, else null.
+  calibration::Distributions distributions_, named_, stated_;
   std::optional<ir::Graph> whole_;
   int search_runs_ = 0;
   size_t search_samples_ = 1;

@@ -24,11 +24,12 @@ double reached(const calibration::Distributions& all, size_t input) {
 }
 
 // Of inputs that are made: the range itself, and the same about zero.
-calibration::Distributions about_zero(const ir::Graph& graph, const calibration::Distributions& all) {
+calibration::Distributions about_zero(const ir::Graph& graph, const calibration::Distributions& all,
+                                      const calibration::Distributions& stated) {
   calibration::Distributions out = all;
   for (size_t i = 0; i < graph.inputs().size(); ++i)
-    if (!all.contains(i) && can_be_checked(graph.value(graph.inputs()[i]).type))
-      out[i] = calibration::uniform(-1, 1);
+    if (!stated.contains(i) && can_be_checked(graph.value(graph.inputs()[i]).type))
+      out[i] = calibration::uniform(-reached(all, i), reached(all, i));
   return out;
 }
 
@@ -53,7 +54,7 @@ std::vector<std::vector<Tensor>> Probe::larger_inputs(double factor) const {
       const bool first = k == 0;
       out.push_back(
           calibration::draw_inputs(*whole_, kSeed + static_cast<uint32_t>(k),
-                                   first ? distributions_ : about_zero(*whole_, distributions_),
+                                   first ? distributions_ : about_zero(*whole_, distributions_, stated_),
                                    first ? calibration::Texture::Noise : calibration::Texture::Smooth));
     }
     for (size_t i = 0; i < out.back().size(); ++i) {

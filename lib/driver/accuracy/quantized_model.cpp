@@ -14,9 +14,8 @@ Status check_precision(const CompileOptions& options) {
   if (options.precision == "int8" && options.data.empty())
     return make_diag<DiagCode::MRV0004>(
         "--precision int8 takes samples of the model's inputs: --data DIR of 'mrvlc compile'");
-  if (!options.data.empty() && options.precision == "fp16")
-    return make_diag<DiagCode::MRV0004>(
-        "--data is what integers are chosen by: with --precision int8 or auto");
+  if (!options.data.empty() && options.precision == "fp16" && !options.calibration.empty())
+    return make_diag<DiagCode::MRV0004>("--data and --calibration are two sets of samples: give one");
   return {};
 }
 

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
+#include "accuracy/compile_data.h"
 #include "accuracy/quantize_graph.h"
 #include "explore/trial_times.h"
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/onnx/exporter.h"
 #include "mrvlc/support/diag/general.h"
-#include "mrvlc/support/mapped_file.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
@@ -16,27 +16,6 @@ namespace {
 
 // Of the probe.
 constexpr size_t kProbeSamples = 8;
-// Of a file: as much as samples may have together (docs/calibration.md).
-constexpr uint64_t kMaxDataBytes = uint64_t{4} << 30;
-
-// Every file of the folder, by its path there.
-Result<std::vector<ReadFile>> files_of(const fs::path& folder) {
-  std::vector<ReadFile> out;
-  std::error_code ec;
-  for (fs::recursive_directory_iterator at(folder, ec), end; !ec && at != end; at.increment(ec)) {
-    std::error_code ignored;
-    if (!at->is_regular_file(ignored)) continue;
-    out.push_back(
-        {ReadFile::Kind::Data, at->path(), at->path().lexically_relative(folder).generic_string(), {}});
-  }
-  std::ranges::sort(out, {}, &ReadFile::name);
-  for (ReadFile& f : out) {
-    MRVLC_ASSIGN(const auto bytes, MappedFile::open(f.path, kMaxDataBytes));
-    MRVLC_ASSIGN(f.sha256, bytes->sha256());
-  }
-  return out;
-}
-
 bool is_auto(const CompileOptions& options) {
   return options.precision == "auto";
 }
@@ -67,7 +46,7 @@ Status keep_for_probe(QuantizedGraph& graph, QuantizedModel& out) {
 }
 
 Status make(const CompileOptions& options, bool half, QuantizedModel& out, Diagnostics& diagnostics) {
-  MRVLC_ASSIGN(out.data, files_of(options.data));
+  MRVLC_ASSIGN(out.data, files_of_data(options.data));
   QuantizeOptions how = quantize_options(options, half);
   if (is_auto(options))
     how.options.times = [&](const ir::Graph& graph) { return trial_times(graph, options, out); };
@@ -85,7 +64,7 @@ Status make(const CompileOptions& options, bool half, QuantizedModel& out, Diagn
 }  // namespace
 
 bool quantize_for(CompileOptions& options, bool half, Diagnostics& diagnostics) {
-  if (options.data.empty() || options.quantized != nullptr) return true;
+  if (options.data.empty() || options.precision == "fp16" || options.quantized != nullptr) return true;
   auto model = std::make_shared<QuantizedModel>();
   if (Status made = make(options, half, *model, diagnostics); !made.ok()) diagnostics.add(made.error());
   options.quantized = std::move(model);

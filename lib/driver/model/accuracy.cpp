@@ -16,6 +16,11 @@ namespace mrvlc::driver {
 
 namespace {
 
+// Of samples, that are to be within what warnings allow.
+constexpr double kJudgedShare = 0.95;
+// From here on silence about errors would be taken for their absence.
+constexpr double kMostMacs = 0.5;
+
 // Infinities in JSON, which has none.
 constexpr double kInfinite = 1e300;
 
@@ -49,7 +54,7 @@ std::string_view seen_in(const Accuracy& accuracy, bool calibrated) {
 }
 
 const Accuracy::Output& worst(const Accuracy& accuracy) {
-  return *std::ranges::max_element(accuracy.outputs, {}, &Accuracy::Output::error);
+  return *std::ranges::max_element(accuracy.outputs, {}, &Accuracy::Output::expected);
 }
 
 class Judge {
@@ -91,6 +96,21 @@ void judge_value(const Accuracy& accuracy, const Accuracy::Beyond& b, Judge& out
   }
 }
 
+std::string seen_at(const Accuracy& accuracy, const Accuracy::Output& o) {
+  std::string text(seen_in(accuracy, false));
+  if (o.in_front > o.error)
+    text += fmt::format(", in front of what hides it there: at '{}', with the largest slope behind",
+                        printable(o.front));
+  return text;
+}
+
+// Who says --no-probe knows; else nobody is to take silence for accuracy.
+void judge_unknown(const Accuracy& accuracy, const CompileOptions& options, Judge& out) {
+  if (options.given.contains("--no-probe") || accuracy.mac_share < kMostMacs)
+    return out.unknown(make_diag<DiagCode::MRV0904>(accuracy.reason), accuracy.calibrated);
+  out.loss(make_diag<DiagCode::MRV0930>(100 * accuracy.mac_share, accuracy.reason));
+}
+
 // What was asked for is met, and was seen to be.
 void judge_asked(const Accuracy& accuracy, double asked, Judge& out) {
   if (!accuracy.known())
@@ -108,7 +128,23 @@ void judge_asked(const Accuracy& accuracy, double asked, Judge& out) {
 }  // namespace
 
 double Accuracy::expected_error() const {
-  return outputs.empty() ? 0 : worst(*this).error;
+  return outputs.empty() ? 0 : worst(*this).expected();
+}
+
+double Accuracy::error_of_share(double share) const {
+  std::vector<double> errors;
+  for (const Output& o : outputs) {
+    errors.resize(std::max(errors.size(), o.by_sample.size()), 0);
+    for (size_t k = 0; k < o.by_sample.size(); ++k) errors[k] = std::max(errors[k], o.by_sample[k]);
+  }
+  if (errors.empty()) return 0;
+  std::ranges::sort(errors);
+  const double rank = std::ceil(share * static_cast<double>(errors.size()));
+  return errors[static_cast<size_t>(std::max(rank, 1.0)) - 1];
+}
+
+double Accuracy::judged_error() const {
+  return on_data ? error_of_share(kJudgedShare) : expected_error();
 }
 
 bool judge(const Accuracy& accuracy, const CompileOptions& options, Diagnostics& diagnostics) {
@@ -124,13 +160,15 @@ bool judge(const Accuracy& accuracy, const CompileOptions& options, Diagnostics&
   if (options.probe == Probe::Never && !options.given.contains("--no-probe"))
     return out.passed();  // of verify
   if (!accuracy.known()) {
-    out.unknown(make_diag<DiagCode::MRV0904>(accuracy.reason), accuracy.calibrated);
-  } else if (const double error = accuracy.expected_error(); error > options.accuracy_warning) {
+    judge_unknown(accuracy, options, out);
+  } else if (const double error = accuracy.judged_error(); error > options.accuracy_warning) {
     const std::string what = std::isinf(error) ? std::string("be infinite or NaN where float32 is not")
                                                : fmt::format("be off by {:.2g} of 1 + its magnitude", error);
     out.loss(make_diag<DiagCode::MRV0901>(printable(worst(accuracy).name), what, options.accuracy_warning,
-                                          seen_in(accuracy, false)));
+                                          seen_at(accuracy, worst(accuracy))));
   }
+  for (const Accuracy::Output& o : accuracy.outputs)
+    if (o.blind) out.note(make_diag<DiagCode::MRV0931>(printable(o.name)));
   return out.passed();
 }
 
@@ -174,6 +212,9 @@ Json accuracy_json(const Accuracy& a, const CompileOptions& options) {
   for (const Accuracy::Output& o : a.outputs)
     outputs.push_back({{"name", idmap::json_text(o.name)},
                        {"error", rounded(o.error, 2)},
+                       {"in_front", o.front.empty() ? Json() : Json(rounded(o.in_front, 2))},
+                       {"front", o.front.empty() ? Json() : Json(idmap::json_text(o.front))},
+                       {"hardly_moves", o.blind},
                        {"elements_differing", o.elements}});
   for (const Accuracy::Beyond& b : a.beyond)
     beyond.push_back({{"value", idmap::json_text(b.value)},
@@ -183,6 +224,8 @@ Json accuracy_json(const Accuracy& a, const CompileOptions& options) {
                       {"stored", b.wide ? "fp32" : "fp16"},
                       {"seen_in", b.calibrated ? "calibration" : "probe"}});
   return {{"expected_error", a.known() ? Json(rounded(a.expected_error(), 2)) : Json()},
+          {"median_error", a.known() ? Json(rounded(a.error_of_share(0.5), 2)) : Json()},
+          {"p95_error", a.known() ? Json(rounded(a.error_of_share(kJudgedShare), 2)) : Json()},
           {"how", name(a.how)},
           {"worst_value", idmap::json_text(a.worst_value)},
           {"reason", idmap::json_text(a.reason)},

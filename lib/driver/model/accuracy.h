@@ -1,6 +1,7 @@
 // What a compile knows about the accuracy of its output: found by a probe (probe.h), told by warnings and
 // reports.
 #pragma once
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -21,14 +22,23 @@ struct Accuracy {
   // calibration data.
   enum class How : uint8_t { None, Probe, InputRange, Calibration } how = How::None;
   std::string reason;           // how it was found, or why it was not
+  double mac_share = 0;         // of the multiply-accumulates, that run on accelerators
   bool on_data = false;         // the inputs were samples of calibration data themselves
   size_t samples = 0;           // runs of the probe; 0: nothing is known of errors
   bool on_accelerator = false;  // anything of the model; else there is nothing to lose
   bool calibrated = false;      // stored values were looked for in calibration data
   struct Output {
     std::string name;
-    double error = 0;      // of floats
-    int64_t elements = 0;  // of all other types, that come out otherwise
+    double error = 0;                    // of floats, the largest of all samples
+    int64_t elements = 0;                // of all other types, that come out otherwise
+    std::vector<double> by_sample = {};  // what of `error` each sample has
+    // In front of what hides errors, times the largest slope behind it, and where that is: what it would be
+    // on inputs that are not at the ends of a Sigmoid, say. 0: nothing hides any, or it is not known.
+    double in_front = 0;
+    std::string front = {};
+    bool blind = false;  // it hardly moved over all samples
+
+    double expected() const { return std::max(error, in_front); }
   };
   std::vector<Output> outputs;  // of the model; of its regions where the model's hold no floats
   // A stored value that leaves fp16.
@@ -63,6 +73,10 @@ struct Accuracy {
 
   bool known() const { return samples > 0; }
   double expected_error() const;
+  // What warnings go by: on data that which 95 of 100 samples do not exceed, else the largest.
+  double judged_error() const;
+  // Of the errors of samples that which `share` of them do not exceed.
+  double error_of_share(double share) const;
 };
 
 // Warnings about what is worse than `options` allow, and notes. With --fail-on-accuracy an error (MRV0009)

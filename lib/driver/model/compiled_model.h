@@ -9,6 +9,7 @@
 #include "model/accuracy_choice.h"
 #include "model/opened_targets.h"
 #include "mrvlc/backend/backend.h"
+#include "mrvlc/calibration/hints.h"
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/driver/driver.h"
 #include "mrvlc/onnx/importer.h"
@@ -65,6 +66,8 @@ struct ImportedModel : OpenedModel {
   SideInputs inputs;
   // Of the files of the model, on their way: nothing reads them before the reports.
   std::shared_future<Result<std::vector<std::string>>> hashes;
+  std::vector<calibration::InputHint> hints =
+      {};  // what inputs are likely to be: passes fold away what tells
 };
 
 // The passes have run, with fences where constraints ask for borders.

@@ -181,8 +181,8 @@ const std::vector<OptionRecord>& accuracy_options() {
        "allowed)",
        {Takes::Any, forms::precisions, {}, nullptr}},
       {"--data", G::Accuracy, c::kCompile, "DIR",
-       "of --precision int8 and auto: folder of samples, a folder each, or one .npy an input "
-       "(docs/calibration.md)",
+       "folder of samples, a folder each, or one .npy an input (docs/calibration.md): the expected error is "
+       "that on them; integers of --precision int8 and auto are chosen by them",
        r::text(member(&O::data))},
       {"--calibration", G::Accuracy, c::kCodes, "FILE",
        "what values of the model are on your data, from 'mrvlc calibrate': overflows of fp16 are looked for "

@@ -19,8 +19,9 @@ Status cut_host_parts(CodedModel& m) {
 // Float32 is computed while code is generated; binaries run when they are there.
 Status begin_probe(PlacedModel& m, const Probe* like, std::optional<Probe>& out) {
   const auto& calibration = m.inputs.calibration;
-  if (calibration) MRVLC_TRY(take_hashes(m));
-  if (calibration) MRVLC_TRY(check_calibration(m.options, *calibration, m.model.sha256));
+  const bool of_file = calibration && !m.options.calibration.empty();
+  if (of_file) MRVLC_TRY(take_hashes(m));
+  if (of_file) MRVLC_TRY(check_calibration(m.options, *calibration, m.model.sha256));
   MRVLC_ASSIGN(out, Probe::begin(m, m.options, calibration ? &*calibration : nullptr, like));
   return {};
 }

@@ -1,4 +1,5 @@
 // Targets, the model, and the other files that options name.
+#include "accuracy/compile_data.h"
 #include "accuracy/quantized_model.h"
 #include "diff/totals.h"
 #include "folder/output_folder.h"
@@ -23,7 +24,16 @@ Status open(const CompileOptions& options, OpenedModel& m, Said& said) {
   return take_accelerators(m.opened, m.options, m);
 }
 
-Status note_files(ImportedModel& m) {
+// What they show of values, as a calibration file has it.
+Status take_data(ImportedModel& m, std::vector<DataSet> samples) {
+  if (samples.empty()) return {};
+  MRVLC_ASSIGN(std::vector<ReadFile> files, files_of_data(m.options.data));
+  m.read.insert(m.read.end(), files.begin(), files.end());
+  MRVLC_ASSIGN(m.inputs.calibration, calibration_of(m.model, std::move(samples)));
+  return {};
+}
+
+Status note_files(ImportedModel& m, std::vector<DataSet> samples) {
   for (const auto& file : m.model.files) {
     auto kind = file.location.empty() ? ReadFile::Kind::Model : ReadFile::Kind::ExternalData;
     m.read.push_back({kind, file.path, file.location, {}});
@@ -33,6 +43,7 @@ Status note_files(ImportedModel& m) {
                return onnx::file_hashes(files);
              }).share();
   MRVLC_ASSIGN(m.inputs, read_side_inputs(m.options, m.read));
+  MRVLC_TRY(take_data(m, std::move(samples)));
   const QuantizedModel* quantized = m.options.quantized.get();
   if (quantized != nullptr) m.read.insert(m.read.end(), quantized->data.begin(), quantized->data.end());
   for (const OpenedAccelerator& a : m.opened) note_package(a, m.read);
@@ -40,10 +51,17 @@ Status note_files(ImportedModel& m) {
   return check_apart(m.options, m.read);
 }
 
-std::optional<onnx::Model> read_model(const CompileOptions& options, Said& said) {
+// `samples`: those of --data, where floats stay floats.
+std::optional<onnx::Model> read_model(const OpenedModel& opened, std::vector<DataSet>& samples, Said& said) {
+  const CompileOptions& options = opened.options;
   if (options.quantized != nullptr) return import_quantized(*options.quantized, options, said.diagnostics);
   onnx::ImportOptions import = options.import;
   import.hash = false;
+  if (opened.has_accelerator && compiles_with_data(options)) {
+    auto read = read_compile_data(options, import, said.diagnostics);
+    if (!read.ok()) return said.diagnostics.add(read.error()), std::nullopt;
+    samples = *std::move(read);
+  }
   return onnx::import_file(options.model, import, said.diagnostics);
 }
 
@@ -58,11 +76,13 @@ std::optional<OpenedModel> open_targets(Session& session, const CompileOptions& 
 
 std::optional<ImportedModel> import_model(Session& session, OpenedModel opened, Said& said) {
   ImportedModel m{std::move(opened), {}, {}, {}, {}};
-  auto model = session.timer.time("import", [&] { return read_model(m.options, said); });
+  std::vector<DataSet> samples;
+  auto model = session.timer.time("import", [&] { return read_model(m, samples, said); });
   if (!model) return std::nullopt;
   m.model = *std::move(model);
+  m.hints = calibration::input_hints(m.model.graph);
   if (m.options.quantized == nullptr) warn_ineffective_shapes(m.options, m.model, said.diagnostics);
-  const bool noted = session.phase("options", said, [&] { return note_files(m); });
+  const bool noted = session.phase("options", said, [&] { return note_files(m, std::move(samples)); });
   session.read = m.read;
   return noted ? std::optional(std::move(m)) : std::nullopt;
 }

@@ -1,61 +1,31 @@
-// Register blocks of 4 x 4 doubles over a depth of 256, edges row by row; elements to and from double.
+// Blocks of rows and columns over a depth of 256, edges row by row; elements to and from double.
 #include "product/ref_gemm.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "mrvlc/tensor/float16.h"
+#include "product/gemm_kernels.h"
 
 namespace mrvlc::ops {
 namespace {
 
-// GNU vectors keep the inner product fast at every optimisation level of the build, on SSE2 and NEON alike.
-typedef double Vec __attribute__((vector_size(16)));
+// What columns of b are multiplied with in one go: with the columns, packed, it stays in the first-level
+// cache.
+constexpr int64_t kDepth = 256;
+// With fewer rows it does not pay to pack.
+constexpr int64_t kPackedFrom = 16;
 
-inline Vec load(const double* p) {
-  Vec v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
-
-inline void add_to(double* p, Vec v) {
-  Vec sum = load(p) + v;
-  std::memcpy(p, &sum, sizeof sum);
-}
-
-// Four rows of a over kDepth are 8 KiB: they stay in the first-level cache while all columns of b pass.
-constexpr int64_t kRows = 4, kCols = 4, kDepth = 256;
-
-// 4 x 4 block of c over k steps; the eight sums stay in registers.
-void block(int64_t k, const double* a, int64_t lda, const double* b, int64_t ldb, double* c, int64_t ldc) {
-  Vec s00{}, s01{}, s10{}, s11{}, s20{}, s21{}, s30{}, s31{};
-  const double *a0 = a, *a1 = a + lda, *a2 = a + 2 * lda, *a3 = a + 3 * lda;
-  for (int64_t p = 0; p < k; ++p, b += ldb) {
-    Vec b0 = load(b), b1 = load(b + 2);
-    s00 += a0[p] * b0, s01 += a0[p] * b1;
-    s10 += a1[p] * b0, s11 += a1[p] * b1;
-    s20 += a2[p] * b0, s21 += a2[p] * b1;
-    s30 += a3[p] * b0, s31 += a3[p] * b1;
-  }
-  add_to(c, s00), add_to(c + 2, s01);
-  add_to(c + ldc, s10), add_to(c + ldc + 2, s11);
-  add_to(c + 2 * ldc, s20), add_to(c + 2 * ldc + 2, s21);
-  add_to(c + 3 * ldc, s30), add_to(c + 3 * ldc + 2, s31);
+// Eight columns of b, one after the other.
+void pack(int64_t k, const double* b, int64_t ldb, double* packed) {
+  for (int64_t p = 0; p < k; ++p) std::memcpy(packed + p * kGemmWide, b + p * ldb, kGemmWide * sizeof *b);
 }
 
 // What is left at the right and at the bottom.
-void edge(int64_t m, int64_t n, int64_t k, const double* a, int64_t lda, const double* b, int64_t ldb,
-          double* c, int64_t ldc) {
-  for (int64_t i = 0; i < m; ++i) {
-    for (int64_t p = 0; p < k; ++p) {
-      double w = a[i * lda + p];
-      const double* row = b + p * ldb;
-      double* out = c + i * ldc;
-      int64_t j = 0;
-      for (; j + 2 <= n; j += 2) add_to(out + j, w * load(row + j));
-      if (j < n) out[j] += w * row[j];
-    }
-  }
+void edge(const GemmKernels& kernels, int64_t m, int64_t n, int64_t k, const double* a, int64_t lda,
+          const double* b, int64_t ldb, double* c, int64_t ldc) {
+  if (n == 0) return;
+  for (int64_t i = 0; i < m; ++i) kernels.row(n, k, a + i * lda, b, ldb, c + i * ldc);
 }
 
 template <class T>
@@ -66,19 +36,28 @@ void widen(std::span<const T> in, int64_t first, int64_t count, double* out) {
 
 }  // namespace
 
+void ref_gemm(const GemmKernels& kernels, int64_t m, int64_t n, int64_t k, const double* a, int64_t lda,
+              const double* b, int64_t ldb, double* c, int64_t ldc) {
+  const int64_t m4 = m / kGemmRows * kGemmRows, n4 = n / kGemmNarrow * kGemmNarrow;
+  alignas(64) double packed[kDepth * kGemmWide];
+  for (int64_t p = 0; p < k; p += kDepth) {
+    const int64_t depth = std::min(kDepth, k - p);
+    const double *ap = a + p, *bp = b + p * ldb;
+    int64_t j = 0;
+    for (; m4 > 0 && j + kGemmWide <= n4; j += kGemmWide) {
+      const bool packs = m4 >= kPackedFrom;
+      if (packs) pack(depth, bp + j, ldb, packed);
+      kernels.wide(m4, depth, ap, lda, packs ? packed : bp + j, packs ? kGemmWide : ldb, c + j, ldc);
+    }
+    if (m4 > 0 && j < n4) kernels.narrow(m4, depth, ap, lda, bp + j, ldb, c + j, ldc);
+    edge(kernels, m4, n - n4, depth, ap, lda, bp + n4, ldb, c + n4, ldc);
+    edge(kernels, m - m4, n, depth, ap + m4 * lda, lda, bp, ldb, c + m4 * ldc, ldc);
+  }
+}
+
 void ref_gemm(int64_t m, int64_t n, int64_t k, const double* a, int64_t lda, const double* b, int64_t ldb,
               double* c, int64_t ldc) {
-  int64_t m4 = m / kRows * kRows, n4 = n / kCols * kCols;
-  for (int64_t p = 0; p < k; p += kDepth) {
-    int64_t depth = std::min(kDepth, k - p);
-    const double *ap = a + p, *bp = b + p * ldb;
-    for (int64_t i = 0; i < m4; i += kRows) {
-      for (int64_t j = 0; j < n4; j += kCols)
-        block(depth, ap + i * lda, lda, bp + j, ldb, c + i * ldc + j, ldc);
-    }
-    edge(m4, n - n4, depth, ap, lda, bp + n4, ldb, c + n4, ldc);
-    edge(m - m4, n, depth, ap + m4 * lda, lda, bp, ldb, c + m4 * ldc, ldc);
-  }
+  ref_gemm(gemm_kernels(), m, n, k, a, lda, b, ldb, c, ldc);
 }
 
 void load_doubles(const Tensor& tensor, int64_t first, int64_t count, double* out) {

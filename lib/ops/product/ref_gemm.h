@@ -13,6 +13,10 @@ namespace mrvlc::ops {
 void ref_gemm(int64_t m, int64_t n, int64_t k, const double* a, int64_t lda, const double* b, int64_t ldb,
               double* c, int64_t ldc);
 
+// The same with these loops (gemm_kernels.h), for comparison.
+void ref_gemm(const struct GemmKernels& kernels, int64_t m, int64_t n, int64_t k, const double* a,
+              int64_t lda, const double* b, int64_t ldb, double* c, int64_t ldc);
+
 // Elements [first, first + count) as double.
 void load_doubles(const Tensor& tensor, int64_t first, int64_t count, double* out);
 // Rounds to the tensor's element type.

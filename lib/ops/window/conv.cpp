@@ -29,6 +29,7 @@ Status eval_conv(const EvalContext& context) {
   operands.weights = [&](int64_t first, int64_t count, double* out) {
     load_doubles(context.in(1), first, count, out);
   };
+  if (context.in(0).elem() == ElementType::F32) operands.floats = context.in(0).data<float>();
   operands.bias = [&](int64_t m) { return context.has(2) ? context.in(2).as_double(m) : 0.0; };
   ref_conv(p, operands, context.out());
   return {};

@@ -20,16 +20,26 @@ WindowGather::WindowGather(const WindowParams& params) : p_(params) {
   }
 }
 
-void WindowGather::columns(const double* plane, int64_t first, int64_t count, double* out) const {
+template <class T>
+void WindowGather::columns(const T* plane, int64_t first, int64_t count, double* out) const {
   for (int64_t tap = 0; tap < taps_; ++tap) {
     double* row = out + tap * count;
-    std::fill_n(row, count, 0.0);
+    int64_t filled = 0;  // runs come in order
     rows(tap, first, count, [&](int64_t i, int64_t length, int64_t index, int64_t stride) {
-      const double* from = plane + index;
-      for (int64_t j = 0; j < length; ++j) row[i + j] = from[j * stride];
+      std::fill(row + filled, row + i, 0.0);
+      filled = i + length;
+      const T* from = plane + index;
+      if (stride == 1) {
+        for (int64_t j = 0; j < length; ++j) row[i + j] = static_cast<double>(from[j]);
+      } else {
+        for (int64_t j = 0; j < length; ++j) row[i + j] = static_cast<double>(from[j * stride]);
+      }
     });
+    std::fill(row + filled, row + count, 0.0);
   }
 }
+template void WindowGather::columns(const float*, int64_t, int64_t, double*) const;
+template void WindowGather::columns(const double*, int64_t, int64_t, double*) const;
 
 void WindowGather::scatter(const double* in, int64_t first, int64_t count, double* plane) const {
   for (int64_t tap = 0; tap < taps_; ++tap) {

@@ -17,7 +17,9 @@ class WindowGather {
   int64_t taps() const { return taps_; }            // kernel elements
 
   // out[tap * count + i]: what tap reads at output position first + i of one channel; 0 in the padding.
-  void columns(const double* plane, int64_t first, int64_t count, double* out) const;
+  // Of planes of float and double.
+  template <class T>
+  void columns(const T* plane, int64_t first, int64_t count, double* out) const;
   // The transpose: adds in[tap * count + i] to the input element that tap reads at position first + i.
   void scatter(const double* in, int64_t first, int64_t count, double* plane) const;
   // Calls f(tap, i, input index) for every element that is not padding, tap by tap.

@@ -1,4 +1,6 @@
 // What a compile says about accuracy: every model here has something fp16 cannot hold, or nothing.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
@@ -271,6 +273,7 @@ TEST_CASE("nodes on the CPU between regions have their part, in the layout of th
 
 TEST_CASE("what is no number in float32 says nothing about fp16") {
   Case c(conv(-1.0f, "Sqrt"));
+  c.options.input_ranges = {{"x", 0, 1}};  // others, which have roots, are searched
   const Json a = c.compile();
   REQUIRE(c.ok);
   CHECK(a["expected_error"] == 0);
@@ -317,7 +320,8 @@ TEST_CASE("a loop whose end depends on data is not entered, and a gate stays shu
   CHECK(a["how"] == "none");
   CHECK(a["expected_error"].is_null());
   CHECK_THAT(a["reason"].get<std::string>(), Catch::Contains("how often a Loop runs depends on data"));
-  CHECK(c.find(DiagCode::MRV0904) != nullptr);
+  REQUIRE(c.find(DiagCode::MRV0930) != nullptr);  // the convolution has most of the work
+  CHECK(c.find(DiagCode::MRV0930)->severity() == Severity::Warning);
   c.options.fail_on_accuracy = true;
   c.compile();
   CHECK_FALSE(c.ok);
@@ -328,16 +332,79 @@ TEST_CASE("a loop whose end depends on data is not entered, and a gate stays shu
 
 TEST_CASE("what would take too long is not probed, and why is told") {
   test::pb::ModelProto model = test::empty_model();
-  test::add_input(model, "x", {1, 64, 512, 512});
-  add_conv(model, "large", "x", "y", 64, 64, 0.001f);
-  test::add_output(model, "y", {1, 64, 512, 512});
+  test::add_input(model, "x", {1, 320, 256, 256});
+  add_conv(model, "large", "x", "y", 320, 320, 0.001f);
+  test::add_output(model, "y", {1, 320, 256, 256});
   Case c(model);
   const Json a = c.compile();
   REQUIRE(c.ok);
   CHECK(a["how"] == "none");
-  CHECK_THAT(a["reason"].get<std::string>(), Catch::Contains("not probed: 9663676416 multiply-accumulates") &&
-                                                 Catch::Contains("--probe runs it anyway"));
-  CHECK(c.warnings() == 0);
+  CHECK_THAT(a["reason"].get<std::string>(),
+             Catch::Contains("not probed: 60397977600 multiply-accumulates") &&
+                 Catch::Contains("--probe runs it anyway"));
+  REQUIRE(c.find(DiagCode::MRV0930) != nullptr);
+  CHECK_THAT(c.find(DiagCode::MRV0930)->message, Catch::Contains("100 % of the multiply-accumulates"));
+  c.options.given = {"--no-probe"};  // who says so knows
+  c.options.probe = driver::CompileOptions::Probe::Never;
+  c.compile();
+  CHECK(c.find(DiagCode::MRV0930) == nullptr);
+  CHECK(c.find(DiagCode::MRV0904) != nullptr);
+}
+
+namespace {
+
+// A convolution whose results are so large that a Sigmoid behind them is 1, or 0, for the probe's inputs.
+test::pb::ModelProto saturated(float bias) {
+  test::pb::ModelProto model = test::empty_model();
+  test::add_input(model, "x", {1, 3, 32, 32});
+  add_conv(model, "first", "x", "c", 3, 4, 0.3f);
+  *model.mutable_graph()->add_initializer() = test::float_tensor("b", {1}, {bias});
+  test::add_node(model, "Add", {"c", "b"}, {"d"});
+  test::add_node(model, "Sigmoid", {"d"}, {"y"}).set_name("last");
+  test::add_output(model, "y", {1, 4, 32, 32});
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("an output that is at an end of a Sigmoid is judged in front of it, and said to be blind") {
+  Case c(saturated(60));
+  const Json a = c.compile();
+  REQUIRE(c.ok);
+  const Json& y = a["outputs"][0];
+  CHECK(y["hardly_moves"] == true);
+  CHECK(c.find(DiagCode::MRV0931) != nullptr);
+  CHECK(y["error"] < 1e-6);
+  CHECK(y["in_front"] > 1e-5);
+  CHECK(a["expected_error"] == y["in_front"]);
+  CHECK_THAT(a["reason"].get<std::string>(), Catch::Contains("'y' hardly moves"));
+}
+
+TEST_CASE("an output that goes all the way is judged as it is") {
+  const Json a = Case(saturated(-8)).compile();
+  CHECK(a["outputs"][0]["hardly_moves"] == false);
+  CHECK(a["outputs"][0]["in_front"].is_null());
+}
+
+TEST_CASE("samples of --data say what is expected of them, and warnings go by all but the worst") {
+  Case c(conv(0.1f));
+  for (int k = 0; k < 40; ++k) {
+    Tensor t(TensorType{ElementType::F32, {1, 3, 8, 5}});
+    for (int64_t i = 0; i < t.elements(); ++i)
+      t.set_double(i, (k == 7 ? 100 : 1) * (1 + static_cast<double>(i % 11)));
+    const fs::path file = c.path() / "data" / fmt::format("{:02}", k) / "input_0.npy";
+    fs::create_directories(file.parent_path());
+    std::ofstream(file) << to_npy(t);
+  }
+  c.options.data = c.path() / "data";
+  c.options.precision = "fp16";
+  const Json a = c.compile();
+  INFO((c.diagnostics.list().empty() ? std::string() : c.diagnostics.list().back().message));
+  REQUIRE(c.ok);
+  CHECK(a["how"] == "calibration");
+  CHECK(a["samples"] == 40);
+  CHECK(a["median_error"] <= a["p95_error"]);
+  CHECK(a["p95_error"] < a["expected_error"]);
 }
 
 namespace {
@@ -470,6 +537,7 @@ TEST_CASE("an accuracy that is met changes nothing") {
 TEST_CASE("what costs accuracy becomes a pair, and what does not stays") {
   Case c(sensitive());
   c.options.accel = {};
+  c.options.input_ranges = {{"*", 0, 1}};  // the weights of "quiet" ask for large ones
   const Json plain = c.compile();
   REQUIRE(c.ok);
   REQUIRE(plain["expected_error"] > 2e-3);

@@ -182,6 +182,24 @@ TEST_CASE("vector and portable inner loops agree bit for bit") {
   CHECK(u == v);
 }
 
+TEST_CASE("vector and portable rounding to fp16 agree for every number near a boundary") {
+  std::vector<float> in;
+  for (uint32_t h = 0; h <= 0x7c00; ++h) {
+    const float at = half_to_float(static_cast<uint16_t>(h)),
+                next = half_to_float(static_cast<uint16_t>(h + 1));
+    const float middle = h < 0x7bff ? at + (next - at) / 2 : 65520.0f;
+    for (float f : {at, middle, std::nextafter(middle, 0.0f), std::nextafter(middle, 1e30f)})
+      in.push_back(f), in.push_back(-f);
+  }
+  for (uint32_t bits :
+       {0x7f800001u, 0xffc00001u, 0x7fffffffu, 1u, 0x80000001u, 0x7f7fffffu, 0x33000000u, 0x33000001u})
+    in.push_back(std::bit_cast<float>(bits));
+  std::vector<uint16_t> u(in.size()), v(in.size());
+  kernels().narrow(in.data(), reinterpret_cast<std::byte*>(u.data()), in.size());
+  portable_kernels().narrow(in.data(), reinterpret_cast<std::byte*>(v.data()), in.size());
+  CHECK(u == v);
+}
+
 TEST_CASE("speed of the functional simulation", "[.speed]") {
   isa::Binary b = binary({});
   Memory m(b, machine());
