@@ -84,6 +84,7 @@ Linker::Linker(const ir::Graph& model, const Field& field) : g_(model), values_(
       model_.constants.emplace(model.value(id).name, FoldedConstant{info_of(model, id), false, {}, {}});
   }
   for (ir::NodeId n : model.topological_order()) model_.layers.push_back(layer_of(model, n));
+  if (!has_integers(model_)) values_.forget_clips();
   constants_ = std::make_unique<Constants>(model, model_);
   reference_ = std::make_unique<Reference>(values_, *constants_, model_);
   reference_->share(&memo_);

@@ -55,6 +55,7 @@ class Machine {
   std::vector<uint64_t> inputs_of(const Instruction& i, const Window& w, int64_t channels);
   std::vector<uint64_t> weights_of(const Instruction& i, int64_t taps, int64_t channels, int64_t n);
   std::vector<uint64_t>& sums_of(const Instruction& i, const Window& w);
+  void read_channels(const Instruction& i, std::vector<Val>& shift, std::vector<Val>& factor);
   void finish_product(const Instruction& i, const Window& w, std::vector<uint64_t>& sums);
   void elementwise(const Instruction& i);
   Val operation(const Instruction& i, Val a, Val b);

@@ -117,16 +117,14 @@ void Machine::product(const Instruction& i) {
   sums_[i.tile].values.clear();
 }
 
-void Machine::finish_product(const Instruction& i, const Window& w, std::vector<uint64_t>& sums) {
+// Bias and scale of each channel; a bias of integers as an element of the field.
+void Machine::read_channels(const Instruction& i, std::vector<Val>& shift, std::vector<Val>& factor) {
   const Field& f = v_.field();
   const bool integers = is_byte(static_cast<Type>(i.u8(65)));
-  const auto type = static_cast<Type>(i.u8(64));
-  const int64_t n = i.u32(148), size = size_of(type);
-  const uint64_t bias = i.u32(168), residual = i.u32(172), scales = i.u32(212);
-  const Epilogue e = epilogue(i, 184);
+  const int64_t n = i.u32(148);
+  const uint64_t bias = i.u32(168), scales = i.u32(212);
   if (bias != kNone) touch(bias, bias + static_cast<uint64_t>(4 * n), false);
   if (integers) touch(scales, scales + static_cast<uint64_t>(4 * n), false);
-  std::vector<Val> shift(static_cast<size_t>(n), number(0)), factor(static_cast<size_t>(n), number(1));
   for (int64_t k = 0; k < n; ++k) {
     const uint64_t at = static_cast<uint64_t>(4 * k);
     if (integers) factor[static_cast<size_t>(k)] = memory_.read(space_, scales + at, Type::F32);
@@ -142,6 +140,17 @@ void Machine::finish_product(const Instruction& i, const Window& w, std::vector<
     shift[static_cast<size_t>(k)] =
         f.add(f.of(static_cast<float>(b / 65536 * 65536)), f.of(static_cast<float>(b % 65536)));
   }
+}
+
+void Machine::finish_product(const Instruction& i, const Window& w, std::vector<uint64_t>& sums) {
+  const Field& f = v_.field();
+  const bool integers = is_byte(static_cast<Type>(i.u8(65)));
+  const auto type = static_cast<Type>(i.u8(64));
+  const int64_t n = i.u32(148), size = size_of(type);
+  const uint64_t residual = i.u32(172);
+  const Epilogue e = epilogue(i, 184);
+  std::vector<Val> shift(static_cast<size_t>(n), number(0)), factor(static_cast<size_t>(n), number(1));
+  read_channels(i, shift, factor);
   const int64_t out = i.u32(132), out_row = i.u32(136), out_col = i.u32(140), out_channel = i.u32(144);
   for (int64_t p = 0; p < w.out_h * w.out_w; ++p)
     for (int64_t k = 0; k < n; ++k) {

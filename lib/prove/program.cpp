@@ -14,13 +14,13 @@ ElementType type_of(const Json& j, const char* key) {
   return *type;
 }
 
-// Shapes that a tensor can have, or nothing of the file is read.
+// Shapes that can be proved in memory, or nothing of the file is read.
 Shape shape_of(const Json& j) {
   Shape shape = j.at("shape").get<Shape>();
   int64_t all = 1;
   for (int64_t d : shape) {
-    if (d < 0 || d > (int64_t{1} << 31) || (d > 0 && all > (int64_t{1} << 31) / d))
-      throw NotProved{"proof.json has a shape that no tensor has"};
+    if (d < 0 || d > (int64_t{1} << 27) || (d > 0 && all > (int64_t{1} << 27) / d))
+      throw NotProved{"proof.json has a shape that is too large to be proved"};
     all *= d;
   }
   return shape;
@@ -116,6 +116,14 @@ std::vector<int64_t> Node::integers(const char* name) const {
 }
 bool Node::is(std::initializer_list<const char*> names) const {
   return std::any_of(names.begin(), names.end(), [&](const char* n) { return op == n; });
+}
+
+bool has_integers(const RegionHints& region) {
+  for (const Layer& l : region.layers)
+    for (const Node& n : l.nodes)
+      if (n.is({"QuantizeLinear", "QLinearConv", "DequantizeLinear", "Clip", "Max", "Min", "ConvInteger"}))
+        return true;
+  return false;
 }
 
 std::optional<Hints> read_hints(std::string_view text) {

@@ -84,6 +84,9 @@ struct Hints {
   std::vector<RegionHints> regions;
 };
 
+// Operators whose clipped results may be rounded to integers, or clipped again.
+bool has_integers(const RegionHints& region);
+
 // nullopt: this is no proof.json of this version.
 std::optional<Hints> read_hints(std::string_view text);
 

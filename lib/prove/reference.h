@@ -89,6 +89,16 @@ class Reference {
   void norm(const Layer& l);
   void move(const Layer& l);
   Symbols moved(const Node& n);
+  template <class From>
+  Symbols gathered(const Symbols& x, const Shape& y, From from) const;
+  Symbols sliced(const Node& n, const Symbols& x);
+  Symbols padded(const Node& n, const Symbols& x);
+  Symbols blocks_moved(const Node& n, const Symbols& x) const;
+  Symbols power(const Node& n, Symbols s);
+  Symbols pooled(const Node& n, const Symbols& x, const Window& w, bool by_size);
+  // One step of reduced(): rows along `over`, of `part` elements at most.
+  Symbols combined(const Symbols& s, const std::vector<int64_t>& over, int64_t part, const std::string& step);
+  Val combine(const std::string& step, Val v, Val e);
   void finish(const Layer& l, const Node& n, Symbols s);  // of a layer whose first node made s
   Quantum quantum(const Node& n, size_t scale, size_t zero);
 

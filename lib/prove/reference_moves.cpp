@@ -29,101 +29,113 @@ int64_t axis_of(const Node& n, const char* name, int64_t otherwise, size_t rank)
 
 }  // namespace
 
+// Elements of y from those of x: `from` gives the index, or less than 0 for what a Pad fills in.
+template <class From>
+Symbols Reference::gathered(const Symbols& x, const Shape& y, From from) const {
+  Symbols s{y, std::vector<Val>(static_cast<size_t>(element_count(y)))};
+  each_index(y, [&](size_t i, const std::vector<int64_t>& at) {
+    const int64_t k = from(at);
+    if (k >= static_cast<int64_t>(x.v.size())) throw NotProved{"a move beyond its operand"};
+    s.v[i] = k < 0 ? pad_ : x.v[static_cast<size_t>(k)];
+  });
+  return s;
+}
+
+Symbols Reference::sliced(const Node& n, const Symbols& x) {
+  const size_t rank = x.shape.size();
+  const std::vector<int64_t> strides = strides_of(x.shape), starts = c_.of(n.inputs.at(1)).to_ints();
+  std::vector<int64_t> axes(starts.size()), steps(starts.size(), 1);
+  for (size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<int64_t>(i);
+  if (n.inputs.size() > 3 && !n.inputs[3].empty()) axes = c_.of(n.inputs[3]).to_ints();
+  if (n.inputs.size() > 4 && !n.inputs[4].empty()) steps = c_.of(n.inputs[4]).to_ints();
+  std::vector<int64_t> first(rank, 0), step(rank, 1);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const auto d = static_cast<size_t>(axes[i] < 0 ? axes[i] + static_cast<int64_t>(rank) : axes[i]);
+    const int64_t s = starts.at(i) < 0 ? starts[i] + x.shape.at(d) : starts[i];
+    first.at(d) =
+        std::clamp<int64_t>(s, 0, std::max<int64_t>(0, steps.at(i) < 0 ? x.shape.at(d) - 1 : x.shape.at(d)));
+    step[d] = steps[i];
+  }
+  return gathered(x, n.outputs.at(0).shape, [&](const std::vector<int64_t>& at) {
+    int64_t k = 0;
+    for (size_t d = 0; d < rank; ++d) k += (first[d] + at.at(d) * step[d]) * strides[d];
+    return k;
+  });
+}
+
+Symbols Reference::padded(const Node& n, const Symbols& x) {
+  const size_t rank = x.shape.size();
+  const std::vector<int64_t> strides = strides_of(x.shape), pads = c_.of(n.inputs.at(1)).to_ints();
+  std::vector<int64_t> begin(rank, 0), axes;
+  if (n.inputs.size() > 3 && !n.inputs[3].empty())
+    axes = c_.of(n.inputs[3]).to_ints();
+  else
+    for (size_t d = 0; d < rank; ++d) axes.push_back(static_cast<int64_t>(d));
+  for (size_t i = 0; i < axes.size(); ++i)
+    begin.at(static_cast<size_t>(axes[i] < 0 ? axes[i] + static_cast<int64_t>(rank) : axes[i])) = pads.at(i);
+  pad_ = number(0);
+  if (n.inputs.size() > 2 && !n.inputs[2].empty())
+    pad_ = number(static_cast<float>(c_.of(n.inputs[2]).as_double(0)));
+  return gathered(x, n.outputs.at(0).shape, [&](const std::vector<int64_t>& at) {
+    int64_t k = 0;
+    for (size_t d = 0; d < rank; ++d) {
+      const int64_t i = at.at(d) - begin[d];
+      if (i < 0 || i >= x.shape[d]) return int64_t{-1};
+      k += i * strides[d];
+    }
+    return k;
+  });
+}
+
+Symbols Reference::blocks_moved(const Node& n, const Symbols& x) const {
+  const Shape& y = n.outputs.at(0).shape;
+  const std::vector<int64_t> strides = strides_of(x.shape);
+  const int64_t b = n.integer("blocksize", 1);
+  const bool out = n.op == "DepthToSpace", crd = n.text("mode", "DCR") == "CRD";
+  if (b < 1 || y.size() != 4 || x.shape.size() != 4) throw NotProved{"blocks of no size"};
+  const int64_t c = std::max<int64_t>(1, out ? y[1] : x.shape[1]);
+  return gathered(x, y, [&](const std::vector<int64_t>& at) {
+    if (!out) {
+      const int64_t by = at[1] / c / b, bx = at[1] / c % b;
+      return at[0] * strides[0] + at[1] % c * strides[1] + (at[2] * b + by) * strides[2] + at[3] * b + bx;
+    }
+    const int64_t by = at[2] % b, bx = at[3] % b;
+    const int64_t depth = crd ? (at[1] * b + by) * b + bx : (by * b + bx) * c + at[1];
+    return at[0] * strides[0] + depth * strides[1] + at[2] / b * strides[2] + at[3] / b;
+  });
+}
+
 Symbols Reference::moved(const Node& n) {
   const Symbols x = c_.is_constant(n.inputs.at(0)) ? constant(n.inputs[0]) : get(n.inputs.at(0));
   const Shape& y = n.outputs.at(0).shape;
   const size_t rank = x.shape.size();
   const std::vector<int64_t> strides = strides_of(x.shape);
-  const auto gather = [&](auto from) {
-    Symbols s{y, std::vector<Val>(static_cast<size_t>(element_count(y)))};
-    each_index(y, [&](size_t i, const std::vector<int64_t>& at) {
-      const int64_t k = from(at);
-      if (k >= static_cast<int64_t>(x.v.size())) throw NotProved{"a move beyond its operand"};
-      s.v[i] = k < 0 ? pad_ : x.v[static_cast<size_t>(k)];
-    });
-    return s;
-  };
   if (n.is({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"})) return {y, x.v};
   if (n.op == "Transpose") {
     std::vector<int64_t> perm = n.integers("perm");
     if (perm.empty())
       for (size_t d = rank; d-- > 0;) perm.push_back(static_cast<int64_t>(d));
     if (perm.size() != rank || y.size() != rank) throw NotProved{"a transposition of another rank"};
-    return gather([&](const std::vector<int64_t>& at) {
+    return gathered(x, y, [&](const std::vector<int64_t>& at) {
       int64_t k = 0;
       for (size_t d = 0; d < rank; ++d) k += at[d] * strides.at(static_cast<size_t>(perm[d]));
       return k;
     });
   }
   if (n.op == "Expand") {
-    const std::vector<size_t> from = broadcast_offsets(x.shape, y);
     Symbols s{y, {}};
-    for (size_t k : from) s.v.push_back(x.v[k]);
+    for (size_t k : broadcast_offsets(x.shape, y)) s.v.push_back(x.v[k]);
     return s;
   }
-  if (n.op == "Tile")
-    return gather([&](const std::vector<int64_t>& at) {
+  if (n.op == "Tile" && !x.v.empty())
+    return gathered(x, y, [&](const std::vector<int64_t>& at) {
       int64_t k = 0;
-      for (size_t d = 0; d < rank; ++d) k += at[d] % x.shape[d] * strides[d];
+      for (size_t d = 0; d < rank; ++d) k += at.at(d) % x.shape[d] * strides[d];
       return k;
     });
-  if (n.op == "Slice") {
-    const std::vector<int64_t> starts = c_.of(n.inputs.at(1)).to_ints();
-    std::vector<int64_t> axes(starts.size()), steps(starts.size(), 1);
-    for (size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<int64_t>(i);
-    if (n.inputs.size() > 3 && !n.inputs[3].empty()) axes = c_.of(n.inputs[3]).to_ints();
-    if (n.inputs.size() > 4 && !n.inputs[4].empty()) steps = c_.of(n.inputs[4]).to_ints();
-    std::vector<int64_t> first(rank, 0), step(rank, 1);
-    for (size_t i = 0; i < axes.size(); ++i) {
-      const auto d = static_cast<size_t>(axes[i] < 0 ? axes[i] + static_cast<int64_t>(rank) : axes[i]);
-      int64_t s = starts[i] < 0 ? starts[i] + x.shape.at(d) : starts[i];
-      s = std::clamp<int64_t>(s, 0, steps.at(i) < 0 ? x.shape[d] - 1 : x.shape[d]);
-      first.at(d) = s;
-      step[d] = steps[i];
-    }
-    return gather([&](const std::vector<int64_t>& at) {
-      int64_t k = 0;
-      for (size_t d = 0; d < rank; ++d) k += (first[d] + at[d] * step[d]) * strides[d];
-      return k;
-    });
-  }
-  if (n.op == "Pad" && n.text("mode", "constant") == "constant") {
-    const std::vector<int64_t> pads = c_.of(n.inputs.at(1)).to_ints();
-    std::vector<int64_t> begin(rank, 0), axes;
-    if (n.inputs.size() > 3 && !n.inputs[3].empty())
-      axes = c_.of(n.inputs[3]).to_ints();
-    else
-      for (size_t d = 0; d < rank; ++d) axes.push_back(static_cast<int64_t>(d));
-    for (size_t i = 0; i < axes.size(); ++i)
-      begin.at(static_cast<size_t>(axes[i] < 0 ? axes[i] + static_cast<int64_t>(rank) : axes[i])) =
-          pads.at(i);
-    pad_ = number(0);
-    if (n.inputs.size() > 2 && !n.inputs[2].empty())
-      pad_ = number(static_cast<float>(c_.of(n.inputs[2]).as_double(0)));
-    return gather([&](const std::vector<int64_t>& at) {
-      int64_t k = 0;
-      for (size_t d = 0; d < rank; ++d) {
-        const int64_t i = at[d] - begin[d];
-        if (i < 0 || i >= x.shape[d]) return int64_t{-1};
-        k += i * strides[d];
-      }
-      return k;
-    });
-  }
-  if (n.is({"DepthToSpace", "SpaceToDepth"}) && rank == 4) {
-    const int64_t b = n.integer("blocksize", 1);
-    const bool out = n.op == "DepthToSpace", crd = n.text("mode", "DCR") == "CRD";
-    const int64_t c = out ? y[1] : x.shape[1];
-    return gather([&](const std::vector<int64_t>& at) {
-      if (!out) {
-        const int64_t by = at[1] / c / b, bx = at[1] / c % b;
-        return at[0] * strides[0] + at[1] % c * strides[1] + (at[2] * b + by) * strides[2] + at[3] * b + bx;
-      }
-      const int64_t by = at[2] % b, bx = at[3] % b;
-      const int64_t depth = crd ? (at[1] * b + by) * b + bx : (by * b + bx) * c + at[1];
-      return at[0] * strides[0] + depth * strides[1] + at[2] / b * strides[2] + at[3] / b;
-    });
-  }
+  if (n.op == "Slice") return sliced(n, x);
+  if (n.op == "Pad" && n.text("mode", "constant") == "constant") return padded(n, x);
+  if (n.is({"DepthToSpace", "SpaceToDepth"})) return blocks_moved(n, x);
   throw NotProved{n.op + " has no reference yet"};
 }
 

@@ -187,6 +187,7 @@ std::vector<int64_t> Reference::storage_order(const std::string& name, int64_t k
     }
   for (const ProgramPort& p : region_.outputs)
     if (p.value.name == name) return order;
+  if (s[1] == 0) return order;
   const int64_t inner = k / s[1];
   for (int64_t i = 0; i < k; ++i) order[static_cast<size_t>(i)] = i % s[1] * inner + i / s[1];
   return order;

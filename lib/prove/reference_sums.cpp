@@ -21,6 +21,39 @@ std::vector<int64_t> normalised(std::vector<int64_t> axes, size_t rank) {
 
 }  // namespace
 
+// Row by row over all planes.
+Symbols Reference::pooled(const Node& n, const Symbols& x, const Window& w, bool by_size) {
+  const bool is_max = n.is({"MaxPool", "GlobalMaxPool"});
+  const float share = 1.0f / static_cast<float>(w.kernel_h * w.kernel_w);
+  Symbols s{n.outputs.at(0).shape, {}};
+  const int64_t planes = x.shape[0] * x.shape[1];
+  for (int64_t c = 0; c < planes; ++c)
+    for (int64_t p = 0; p < w.out_h * w.out_w; ++p) {
+      Val v = number(is_max ? -kInfinity : 0.0f);
+      std::vector<Val> members;
+      int64_t taps = 0;
+      for (int64_t r = 0; r < w.kernel_h; ++r)
+        for (int64_t q = 0; q < w.kernel_w; ++q) {
+          const int64_t iy = w.row(p / w.out_w, r), ix = w.column(p % w.out_w, q);
+          if (!w.inside(iy, ix)) continue;
+          const Val tap = x.v[static_cast<size_t>((c * w.in_h + iy) * w.in_w + ix)];
+          if (is_max)
+            members.push_back(tap);
+          else
+            v = taps++ == 0 ? tap : v_.add(v, tap);
+        }
+      if (!members.empty()) v = v_.extreme_of(members, true);
+      if (by_size && v_.is_real())
+        v = v_.div(v, number(static_cast<float>(w.kernel_h * w.kernel_w)));
+      else if (by_size)
+        v = v_.mul(v, number(share));
+      else if (!is_max && taps > 0)
+        v = v_.div(v, number(static_cast<float>(taps)));
+      s.v.push_back(v);
+    }
+  return s;
+}
+
 void Reference::pool(const Layer& l) {
   const Node& n = l.nodes.at(l.anchor);
   if (l.anchor != 0) throw NotProved{"a pool that is not the first of its layer"};
@@ -42,8 +75,7 @@ void Reference::pool(const Layer& l) {
   if (!(one_window || n.is({"MaxPool", "AveragePool"})) || rank < 3 || rank > 4)
     throw NotProved{n.op + " of this rank has no reference yet"};
   if (n.text("auto_pad", "NOTSET") != "NOTSET") throw NotProved{"pads that are not written out"};
-  const bool is_max = n.is({"MaxPool", "GlobalMaxPool"}),
-             fixed = !is_max && n.integer("count_include_pad", 0) != 0;
+  const bool fixed = n.op == "AveragePool" && n.integer("count_include_pad", 0) != 0;
   const auto kernel =
       one_window ? std::vector<int64_t>(x.shape.begin() + 2, x.shape.end()) : n.integers("kernel_shape");
   const auto strides = n.integers("strides"), dilations = n.integers("dilations");
@@ -71,35 +103,61 @@ void Reference::pool(const Layer& l) {
   const bool padded = std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p != 0; });
   if (fixed && n.integer("ceil_mode", 0) != 0 && padded)
     throw NotProved{"an average in ceil mode with padding has no reference yet"};
-  const bool by_size = fixed && padded;
-  const float share = 1.0f / static_cast<float>(w.kernel_h * w.kernel_w);
-  Symbols s{y, {}};
-  const int64_t planes = x.shape[0] * x.shape[1];
-  for (int64_t c = 0; c < planes; ++c)
-    for (int64_t p = 0; p < w.out_h * w.out_w; ++p) {
-      Val v = number(is_max ? -kInfinity : 0.0f);
-      std::vector<Val> members;
-      int64_t taps = 0;
-      for (int64_t r = 0; r < w.kernel_h; ++r)
-        for (int64_t q = 0; q < w.kernel_w; ++q) {
-          const int64_t iy = w.row(p / w.out_w, r), ix = w.column(p % w.out_w, q);
-          if (!w.inside(iy, ix)) continue;
-          const Val tap = x.v[static_cast<size_t>((c * w.in_h + iy) * w.in_w + ix)];
-          if (is_max)
-            members.push_back(tap);
-          else
-            v = taps++ == 0 ? tap : v_.add(v, tap);
-        }
-      if (!members.empty()) v = v_.extreme_of(members, true);
-      if (by_size && v_.is_real())
-        v = v_.div(v, number(static_cast<float>(w.kernel_h * w.kernel_w)));
-      else if (by_size)
-        v = v_.mul(v, number(share));
-      else if (!is_max && taps > 0)
-        v = v_.div(v, number(static_cast<float>(taps)));
-      s.v.push_back(v);
+  finish(l, n, pooled(n, x, w, fixed && padded));
+}
+
+Val Reference::combine(const std::string& step, Val v, Val e) {
+  if (step == "Sum") return v_.add(v, e);
+  if (step == "SumSquare") return v_.fma(e, e, v);
+  return v_.mul(v, e);
+}
+
+Symbols Reference::combined(const Symbols& s, const std::vector<int64_t>& over, int64_t part,
+                            const std::string& step) {
+  Shape kept = s.shape;
+  int64_t count = 1;
+  for (int64_t a : over) {
+    count *= s.shape[static_cast<size_t>(a)];
+    kept[static_cast<size_t>(a)] = 1;
+  }
+  const std::vector<int64_t> strides = strides_of(s.shape);
+  std::vector<size_t> inner{0};
+  for (int64_t a : over) {
+    std::vector<size_t> more;
+    for (size_t base : inner)
+      for (int64_t i = 0; i < s.shape[static_cast<size_t>(a)]; ++i)
+        more.push_back(base + static_cast<size_t>(i * strides[static_cast<size_t>(a)]));
+    inner = std::move(more);
+  }
+  const int64_t pieces = (count + part - 1) / part;
+  if (pieces > 1) kept[static_cast<size_t>(over.back())] = pieces;
+  Symbols out{kept, {}};
+  const std::vector<int64_t> own = strides_of(kept);
+  std::vector<int64_t> at(kept.size(), 0);
+  for (int64_t i = 0; i < element_count(kept); ++i) {
+    size_t base = 0;
+    int64_t piece = 0;
+    for (size_t d = 0; d < kept.size(); ++d) {
+      const int64_t k = i / own[d] % kept[d];
+      if (pieces > 1 && static_cast<int64_t>(d) == over.back())
+        piece = k;
+      else
+        base += static_cast<size_t>(k * strides[d]);
     }
-  finish(l, n, std::move(s));
+    const auto first = static_cast<size_t>(piece * part),
+               end = std::min(first + static_cast<size_t>(part), inner.size());
+    if (step == "Max" || step == "Min") {
+      std::vector<Val> all;
+      for (size_t k = first; k < end; ++k) all.push_back(s.v[base + inner[k]]);
+      out.v.push_back(v_.extreme_of(all, step == "Max"));
+      continue;
+    }
+    const Val e = s.v[base + inner[first]];
+    Val v = step == "SumSquare" ? v_.mul(e, e) : e;
+    for (size_t k = first + 1; k < end; ++k) v = combine(step, v, s.v[base + inner[k]]);
+    out.v.push_back(v);
+  }
+  return out;
 }
 
 // Sums of several dimensions one after the other, the last first; long ones in parts.
@@ -110,64 +168,13 @@ Symbols Reference::reduced(const Symbols& x, std::vector<int64_t> axes, const st
   std::erase_if(axes, [&](int64_t a) { return x.shape[static_cast<size_t>(a)] == 1; });
   Symbols s = x;
   std::string step = op;
-  const auto combine = [&](Val v, Val e) {
-    if (step == "Sum") return v_.add(v, e);
-    if (step == "Max") return v_.max(v, e);
-    if (step == "Min") return v_.min(v, e);
-    if (step == "SumSquare") return v_.fma(e, e, v);
-    return v_.mul(v, e);
-  };
-  const auto begin = [&](Val e) { return step == "SumSquare" ? v_.mul(e, e) : e; };
-  // Rows of `count` along the axes, in row-major order.
   const auto along = [&](const std::vector<int64_t>& over, int64_t part) {
-    Shape kept = s.shape;
-    int64_t count = 1;
-    for (int64_t a : over) {
-      count *= s.shape[static_cast<size_t>(a)];
-      kept[static_cast<size_t>(a)] = 1;
-    }
-    const std::vector<int64_t> strides = strides_of(s.shape);
-    std::vector<size_t> inner{0};
-    for (int64_t a : over) {
-      std::vector<size_t> more;
-      for (size_t base : inner)
-        for (int64_t i = 0; i < s.shape[static_cast<size_t>(a)]; ++i)
-          more.push_back(base + static_cast<size_t>(i * strides[static_cast<size_t>(a)]));
-      inner = std::move(more);
-    }
-    const int64_t pieces = (count + part - 1) / part;
-    if (pieces > 1) kept[static_cast<size_t>(over.back())] = pieces;
-    Symbols out{kept, {}};
-    const std::vector<int64_t> own = strides_of(kept);
-    std::vector<int64_t> at(kept.size(), 0);
-    for (int64_t i = 0; i < element_count(kept); ++i) {
-      size_t base = 0;
-      int64_t piece = 0;
-      for (size_t d = 0; d < kept.size(); ++d) {
-        const int64_t k = i / own[d] % kept[d];
-        if (pieces > 1 && static_cast<int64_t>(d) == over.back())
-          piece = k;
-        else
-          base += static_cast<size_t>(k * strides[d]);
-      }
-      const auto first = static_cast<size_t>(piece * part),
-                 end = std::min(first + static_cast<size_t>(part), inner.size());
-      if (!in_order) {
-        std::vector<Val> all;
-        for (size_t k = first; k < end; ++k) all.push_back(s.v[base + inner[k]]);
-        out.v.push_back(v_.extreme_of(all, step == "Max"));
-        continue;
-      }
-      Val v = begin(s.v[base + inner[first]]);
-      for (size_t k = first + 1; k < end; ++k) v = combine(v, s.v[base + inner[k]]);
-      out.v.push_back(v);
-    }
-    s = std::move(out);
+    s = combined(s, over, part, step);
     if (step == "SumSquare") step = "Sum";
   };
   if (!in_order || axes.empty()) {
     if (axes.empty() && step == "SumSquare")
-      for (Val& v : s.v) v = begin(v);
+      for (Val& v : s.v) v = v_.mul(v, v);
     if (!axes.empty()) along(axes, std::numeric_limits<int32_t>::max());
   } else {
     for (size_t i = axes.size(); i-- > 0;) {

@@ -88,6 +88,26 @@ Val Reference::unary(const Node& n, Val x, bool stored_half, bool large) {
   return activation(n, x);
 }
 
+Symbols Reference::power(const Node& n, Symbols s) {
+  const double exponent = c_.is_constant(n.inputs.at(1)) && c_.of(n.inputs[1]).elements() == 1
+                              ? c_.of(n.inputs[1]).as_double(0)
+                              : 0;
+  for (Val& x : s.v) {
+    if (exponent == 2)
+      x = v_.mul(x, x);
+    else if (exponent == 3)
+      x = v_.mul(v_.mul(x, x), x);
+    else if (exponent == 0.5 && v_.is_real())
+      x = v_.sqrt(x);
+    else if (exponent == 0.5)
+      x = v_.sqrt(table(
+          "root", [](double v) { return std::isinf(v) ? std::fabs(v) : v; }, x));
+    else
+      throw NotProved{"Pow with another exponent"};
+  }
+  return s;
+}
+
 // Constants of several values as they are stored; of one, the line that the operator is in the other.
 Symbols Reference::binary(const Node& n, const std::map<std::string, Symbols>& local, bool exact) {
   const Shape& y = n.outputs.at(0).shape;
@@ -107,26 +127,7 @@ Symbols Reference::binary(const Node& n, const std::map<std::string, Symbols>& l
     for (float f : numbers) s.v.push_back(number(f));
     return s;
   };
-  if (n.op == "Pow") {
-    const double exponent = c_.is_constant(n.inputs.at(1)) && c_.of(n.inputs[1]).elements() == 1
-                                ? c_.of(n.inputs[1]).as_double(0)
-                                : 0;
-    Symbols s = side(0);
-    for (Val& x : s.v) {
-      if (exponent == 2)
-        x = v_.mul(x, x);
-      else if (exponent == 3)
-        x = v_.mul(v_.mul(x, x), x);
-      else if (exponent == 0.5 && v_.is_real())
-        x = v_.sqrt(x);
-      else if (exponent == 0.5)
-        x = v_.sqrt(table(
-            "root", [](double v) { return std::isinf(v) ? std::fabs(v) : v; }, x));
-      else
-        throw NotProved{"Pow with another exponent"};
-    }
-    return s;
-  }
+  if (n.op == "Pow") return power(n, side(0));
   const Symbols a = side(0), b = side(1);
   const bool reciprocal = !v_.is_real() && n.op == "Div" && c_.is_constant(n.inputs[1]) && b.v.size() == 1 &&
                           std::isfinite(1 / c_.numbers(n.inputs[1])[0]);
@@ -165,6 +166,7 @@ Symbols Reference::dequantized(const Node& n) {
   if (axis < 0) axis += rank;
   for (int64_t d = axis + 1; d < rank; ++d) inner *= s.shape[static_cast<size_t>(d)];
   if (n.integer("block_size", 0) != 0) throw NotProved{"scales of blocks"};
+  if (scale.elements() == 0) throw NotProved{"no scale"};
   for (size_t i = 0; i < s.v.size(); ++i) {
     const int64_t k = scale.elements() == 1 ? 0 : static_cast<int64_t>(i) / inner % scale.elements();
     const int64_t z = zero == nullptr ? 0 : zero->as_int(zero->elements() == 1 ? 0 : k);

@@ -98,6 +98,7 @@ class RegionProver {
     RegionResult r;
     r.proof.id = h_.id;
     r.proof.file = h_.file;
+    if (!has_integers(h_)) values_.forget_clips();
     reference_.run();
     const auto& reasons = reference_.reasons();
     partly_ = std::any_of(reasons.begin(), reasons.end(), [](const std::string& s) { return !s.empty(); });

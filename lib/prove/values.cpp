@@ -212,7 +212,7 @@ Val Values::clip(Val a, float low, float high, bool keep) {
   }
   const bool half = is_half(a) && fits_half(low) && fits_half(high);
   const uint64_t out = f_.hash(kClip, a & kElement, bits(low), bits(high));
-  if (keep && !half) clips_.emplace(out, Clip{a, low, high});
+  if (keep && keeps_clips_ && !half) clips_.emplace(out, Clip{a, low, high});
   return marked(out, half);
 }
 

@@ -55,6 +55,8 @@ class Values {
   // `real`: claim B. Sums, products and quotients are those of the field, nothing is rounded.
   explicit Values(const Field& field, bool real = false) : f_(field), real_(real) {}
   bool is_real() const { return real_; }
+  // Without integers, bounds of what is clipped are not asked for again.
+  void forget_clips() { keeps_clips_ = false; }
   const Field& field() const { return f_; }
 
   uint64_t element(Val v) const { return is_number(v) ? f_.of(number_of(v)) : v & kElement; }
@@ -111,7 +113,7 @@ class Values {
   Val pair(uint64_t tag, Val a, Val b) const { return f_.hash(tag, element(a), element(b)); }
 
   const Field& f_;
-  bool real_ = false;
+  bool real_ = false, keeps_clips_ = true;
   std::unordered_map<uint64_t, std::vector<uint64_t>> greatest_, least_;
   std::unordered_map<uint64_t, Clip> clips_;  // of what is not rounded to fp16
   std::unordered_map<uint64_t, Read> reads_;
