@@ -86,7 +86,7 @@ class Seeds:
         self.made(folder, "calibration", "calibrate", self.model, "--data", samples, "-o", folder / "calibration.json")
         self.made(folder, "tuning", "tune", self.model, "-o", folder / "tuning.json", "--seconds", "2")
         self.made(folder, "host", "calibrate-host", self.model, "-o", folder / "host.json")
-        for name in ("placement", "manifest", "idmap", "report"):
+        for name in ("placement", "manifest", "idmap", "report", "proof"):
             self.files[name] = (self.out / f"{name}.json").read_bytes()
         self.files["project"] = json.dumps({"options": {"target": "cn10ka"}, "compile": {"optimize": "size", "threads": 2, "cpu": ["pool"]}}).encode()
         self.files["npy"] = (DIGITS / "test_x.npy").read_bytes()
@@ -127,6 +127,8 @@ class Seeds:
             return [["disasm", damaged]]
         shutil.copytree(self.out, work / "copy", dirs_exist_ok=True)
         shutil.copy(damaged, work / "copy" / f"{kind}.json")
+        if kind == "proof":
+            return [["prove", work / "copy", self.model]]
         return [["explain", work / "copy"], ["map", work / "copy", "--node", "conv1"], ["diff", self.out, work / "copy"],
                 ["profile", work / "copy"]]
 

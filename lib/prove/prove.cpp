@@ -158,7 +158,7 @@ Result<Proof> prove(const Question& q) {
                        region.body ? "it is in a body of control flow" : "its region is no binary of ours");
     } else {
       MRVLC_ASSIGN(const std::string bytes, q.binary(region.file));
-      r = prove_region(region, bytes, q.model->graph, field, q.target);
+      r = prove_region(region, bytes, q.model->graph, field, q.target(region.file));
       r.proof.sha256 = sha256_hex(bytes);
       proof.regions.push_back(r.proof);
     }

@@ -23,7 +23,8 @@ struct Question {
   std::function<Result<std::string>(const std::string& file)> binary;
   const onnx::Model* model = nullptr;
   std::string seed;  // any text
-  Target target;
+  // Of the machine that a binary is for.
+  std::function<Target(const std::string& file)> target;
 };
 
 // An ONNX node.

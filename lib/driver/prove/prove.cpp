@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "folder/output_folder.h"
 #include "mrvlc/driver/prove.h"
@@ -88,15 +89,33 @@ Result<Opened> open(const ProveOptions& options, Diagnostics& diagnostics) {
   return o;
 }
 
-prove::Target target_of(const OutputFolder& out, const ProveOptions& options) {
-  prove::Target target;
+// By name.
+std::map<std::string, prove::Target> targets_of(const OutputFolder& out, const ProveOptions& options) {
+  std::map<std::string, prove::Target> targets;
   for (const std::string& name : out.targets) {
-    auto backend = out.backend(name, options.target_dirs, OutputFolder::Libraries::OfPackages);
-    if (!backend.ok()) continue;
-    target = {(*backend)->machine().ocm_bytes, (*backend)->machine().accumulator_pixels};
-    break;
+    const auto backend = out.backend(name, options.target_dirs, OutputFolder::Libraries::OfPackages);
+    if (backend.ok())
+      targets[name] = {(*backend)->machine().ocm_bytes, (*backend)->machine().accumulator_pixels};
   }
-  return target;
+  return targets;
+}
+
+// By the binary's file. Regions name their target where there are several.
+std::map<std::string, prove::Target> targets_of_files(const OutputFolder& out, const ProveOptions& options) {
+  const std::map<std::string, prove::Target> targets = targets_of(out, options);
+  std::map<std::string, prove::Target> of_files;
+  const auto report = out.json("report.json");
+  if (!report.ok() || !report->is_object() || !report->contains("regions") || targets.empty())
+    return of_files;
+  const auto text = [](const Json& region, const char* key, const std::string& other) {
+    const bool there = region.is_object() && region.contains(key) && region.at(key).is_string();
+    return there ? region.at(key).get<std::string>() : other;
+  };
+  for (const Json& region : report->at("regions")) {
+    const auto found = targets.find(text(region, "target", out.targets.front()));
+    if (found != targets.end()) of_files[text(region, "file", "")] = found->second;
+  }
+  return of_files;
 }
 
 void report(const prove::Proof& proof, Diagnostics& diagnostics) {
@@ -131,7 +150,11 @@ Result<std::string> prove(const ProveOptions& options, Diagnostics& diagnostics)
   };
   q.model = &o.model;
   q.seed = seed;
-  q.target = target_of(o.out, options);
+  const std::map<std::string, prove::Target> targets = targets_of_files(o.out, options);
+  q.target = [&](const std::string& file) {
+    const auto found = targets.find(file);
+    return found == targets.end() ? prove::Target() : found->second;
+  };
   MRVLC_ASSIGN(const prove::Proof proof, prove::prove(q));
   const Json certificate = certificate_json(proof, o.model.sha256, o.files, seed);
   report(proof, diagnostics);

@@ -47,7 +47,7 @@ Compiled compile_model(const pb::ModelProto& model, const std::string& name,
   driver::CompileOptions options;
   options.model = file;
   options.out = folder / "out";
-  options.tiles = 1;
+  options.accelerator.tiles = 1;
   if (change) change(options);
   Compiled c;
   c.out = options.out;

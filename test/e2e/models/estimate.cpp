@@ -42,7 +42,7 @@ void add(const std::filesystem::path& file, uint32_t tiles, std::vector<Sample>&
   REQUIRE(parts.ok());
   for (const partition::Region& region : parts->regions) {
     accel::Options o;
-    o.accelerator.tiles = tiles;
+    o.tiles = tiles;
     o.name = "region";
     auto compiled = accel::compile_region(model->graph, region, m, o);
     REQUIRE(compiled.ok());

@@ -58,7 +58,7 @@ size_t check_model(const fs::path& model, uint32_t tiles) {
   driver::CompileOptions options;
   options.model = model;
   options.out = test::scratch("sim_threads");
-  options.tiles = tiles;
+  options.accelerator.tiles = tiles;
   std::string errors;
   INFO(model << " on " << tiles << " tiles");
   REQUIRE(test::compile(options, errors));

@@ -77,8 +77,8 @@ Subject::Subject(const std::filesystem::path& file, uint32_t tiles, bool pinned)
   driver::CompileOptions options;
   options.model = file;
   options.out = dir.path() / "out";
-  options.tiles = tiles;
-  options.pin_weights = pinned;
+  options.accelerator.tiles = tiles;
+  options.accelerator.pin_weights = pinned;
   Diagnostics diagnostics;
   REQUIRE(driver::compile(options, diagnostics, [](const std::string&) {}));
   hints_text = slurp(options.out / "proof.json");
