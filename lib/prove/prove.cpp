@@ -136,7 +136,9 @@ onnx::ImportOptions import_options(const std::string& hints) {
   return options;
 }
 
-Result<Proof> prove(const Question& q) {
+namespace {
+
+Result<Proof> proof_of(const Question& q) {
   std::optional<Hints> hints;
   try {
     hints = read_hints(q.hints);
@@ -169,6 +171,21 @@ Result<Proof> prove(const Question& q) {
   judge_absorbed(q.model->graph, linker, hints->regions, verdicts);
   proof.nodes = node_proofs(q.model->graph, linker, verdicts);
   return proof;
+}
+
+}  // namespace
+
+// Hints are anybody's: what is of another type than it should be, or names what is not there, is their fault.
+Result<Proof> prove(const Question& question) {
+  try {
+    return proof_of(question);
+  } catch (const Json::exception&) {
+    return make_diag<DiagCode::MRV1100>("a member has another type than it should have");
+  } catch (const std::out_of_range&) {
+    return make_diag<DiagCode::MRV1100>("it names what is not there");
+  } catch (const NotProved& e) {
+    return make_diag<DiagCode::MRV1100>(e.reason);
+  }
 }
 
 }  // namespace mrvlc::prove

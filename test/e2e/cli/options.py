@@ -29,6 +29,8 @@ VALUES = {
     "max-arena": ["64M"], "max-weights": ["64M"], "min-mac-share": ["1%"], "max-error": ["0.5"], "baseline": ["base"], "tolerance": ["1%", "--baseline", "base"],
     "fail-on-fallback": [], "fail-on-accuracy": [], "probe": [],
 }
+# The model, where that of the others does not compile with the option.
+MODELS = {"fail-on-fallback": DIGITS / "digits.onnx"}
 # What diff calls it, where that is not the option's name.
 NAMES = {"no-default-rules": "default_rules", "no-probe": "probe", "precision": "precision_of"}
 
@@ -72,8 +74,8 @@ def make_files():
     run("tune", "one.onnx", "-o", "tuning.json", "--cflags", "-O0")
 
 
-def compiled(name, options):
-    run("compile", "model.onnx", "-o", name, "-q", *options)
+def compiled(name, options, model="model.onnx"):
+    run("compile", model, "-o", name, "-q", *options)
     return json.loads((WORK / name / "manifest.json").read_text())["options"]
 
 
@@ -88,7 +90,7 @@ def main():
         assert not takes or name in VALUES or name in NOT_RECORDED, f"test/e2e/cli/options.py has no value for --{name}"
         if name in NOT_RECORDED:
             continue
-        compiled("other", [f"--{name}", *VALUES.get(name, [])])
+        compiled("other", [f"--{name}", *VALUES.get(name, [])], MODELS.get(name, "model.onnx"))
         said = {i["what"] for i in json.loads(run("diff", "base", "other", "--json"))["inputs"]}
         key = NAMES.get(name, name.replace("-", "_"))
         assert f"option {key}" in said, f"diff does not name --{name}: {said}"
