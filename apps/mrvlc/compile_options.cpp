@@ -32,7 +32,10 @@ std::string value_name(const OptionRecord& record) {
 CLI::Option* add_by_kind(CLI::App& cmd, const OptionRecord& record, CompileArguments& a) {
   const auto read = [&a, &record](const Words& words) {
     const Status status = record.reader.read(driver::long_name(record), words, a.options);
-    if (!status.ok()) throw CLI::ValidationError(status.error().message);
+    if (status.ok()) return;
+    // What is wrong with a file is no mistake of the command line.
+    if (status.error().exit_class() == ExitClass::Usage) throw CLI::ValidationError(status.error().message);
+    if (!a.failed) a.failed = status.error();
   };
   const std::string names(record.names), help(record.help);
   if (record.reader.takes == Takes::Nothing)
@@ -169,6 +172,7 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
                                        const MessageOptions& messages) {
   driver::CompileOptions o = a.options;
   MRVLC_ASSIGN(o.log, make_log(messages));
+  if (a.failed) return *a.failed;
   note_typed(cmd, o);
   MRVLC_TRY(driver::check_together(o));
   o.model = a.model;

@@ -12,6 +12,7 @@ namespace mrvlc::app {
 
 struct CompileArguments {
   driver::CompileOptions options;            // as far as single options say
+  std::optional<Diag> failed;                // a file that an option names
   std::string model;                         // as it was typed
   std::shared_ptr<TemporaryDir> from_stdin;  // of a model `-`, as long as it is read
 };

@@ -34,12 +34,6 @@ class Executor {
   virtual Result<std::vector<std::string>> run(const std::vector<std::string>& inputs) = 0;
 };
 
-// An activation that a region keeps in memory, and as what: every one of them is rounded to that.
-struct StoredValue {
-  ir::ValueId value;
-  ElementType type = ElementType::F16;
-};
-
 // What the passes before partitioning are told of the target.
 struct PassLimits {
   bool half_weights = false;  // constants are stored as fp16

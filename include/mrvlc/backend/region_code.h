@@ -61,6 +61,12 @@ struct MemoryUse {
 // Tells a binary from every other one; a stub runs no other than its own.
 using Identity = std::array<uint8_t, 32>;
 
+// An activation that a region keeps in memory, and as what: every one of them is rounded to that.
+struct StoredValue {
+  ir::ValueId value;
+  ElementType type = ElementType::F16;
+};
+
 struct RegionCode {
   std::string bytes;  // NAME.region<i>.mrvl: what the device loads; empty: that is made of `files` elsewhere
   std::vector<std::pair<std::string, std::string>> files = {};  // NAME_region<i> with the ending: texts
@@ -68,9 +74,11 @@ struct RegionCode {
   // Where it is set, `bytes` and `identity` are made by it, and nothing of the graph is needed for them any
   // more: so that the weights of a large region are not there three times.
   std::function<void(RegionCode&)> encode = {};
-  uint32_t accelerator = 0;                  // whose it is: Backend::part()
-  uint32_t tiles = 1;                        // units that it runs on
-  std::vector<Port> inputs, outputs;         // in order of Region::inputs / outputs
+  uint32_t accelerator = 0;           // whose it is: Backend::part()
+  uint32_t tiles = 1;                 // units that it runs on
+  std::vector<Port> inputs, outputs;  // in order of Region::inputs / outputs
+  // As Backend::stored_values() says while the constants are there; who compiles the region asks.
+  std::vector<StoredValue> stored = {};
   std::vector<CodeRange> instructions;       // cover every instruction of every section, in order
   std::array<uint32_t, 3> section_counts{};  // instructions of each
   std::vector<LayerReport> layers;

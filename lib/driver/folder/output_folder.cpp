@@ -1,6 +1,10 @@
 // Files of OUT by manifest.json: nothing is read that has not the hash that stands there.
 #include "folder/output_folder.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/diag/tools.h"
 #include "mrvlc/support/file.h"
@@ -91,8 +95,13 @@ Result<backends::Opened> OutputFolder::backend(const std::string& target, const 
   for (const auto& [other, sha] : files) {
     if (!other.ends_with(".so")) continue;
     MRVLC_TRY(check(other));
-    if (from == Libraries::OfPackages && !package_has(target, search, other, sha))
-      return make_diag<DiagCode::MRV1082>((path / other).string(), target);
+    if (from == Libraries::Any) continue;
+    // In a folder for several targets it may be another one's.
+    const bool known = std::ranges::any_of(
+        targets, [&](const std::string& t) { return package_has(t, search, other, sha); });
+    if (!known)
+      return make_diag<DiagCode::MRV1082>((path / other).string(),
+                                          fmt::format("{}", fmt::join(targets, "' or '")));
   }
   return backends::open(target, text, {});
 }

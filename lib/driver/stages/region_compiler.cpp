@@ -40,6 +40,7 @@ Status RegionCompiler::compile(const partition::PlacedRegion& placed) {
   for (const std::string& text : compiled.texts)
     texts_.push_back(fmt::format("# region {}\n{}", region.id, text));
   compiled.texts.clear();
+  compiled.stored = m_.backend->stored_values(*placed.graph, region);
   m_.regions.push_back(std::move(compiled));
   if (placed.graph == &m_.model.graph) discard_weights(region);
   backend::encode(m_.regions.back());

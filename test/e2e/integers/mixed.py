@@ -16,7 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 MRVLC, WORK, COUNT = pathlib.Path(sys.argv[1]).absolute(), pathlib.Path(sys.argv[2]), int(sys.argv[3])
 FIRST = int(sys.argv[4]) if len(sys.argv) > 4 else 1
-TOLERANCE = 0.1  # of |a-b| / (1+|b|), with outputs near 1
+TOLERANCE = 0.15  # of |a-b| / (1+|b|), with outputs near 1 and steps of up to 0.05 that normalisations enlarge
 
 
 class Network:

@@ -140,10 +140,15 @@ def is_a_prerequisite():
     check("data/image.npy" in (WORK / "deps.d").read_text(), "samples are no prerequisite")
 
 
+def floats_are_judged_by_samples():
+    accuracy = report(compiled("judged", "--precision", "fp16", "--data", WORK / "data"))["accuracy"]
+    errors = [accuracy[k] for k in ("median_error", "p95_error", "expected_error")]
+    check(0 <= errors[0] <= errors[1] <= errors[2], f"errors by samples: {errors}")
+
+
 def mistakes():
     out = ("compile", MODEL, "-o", WORK / "no")
     mrvlc(*out, "--precision", "int8", code=2, says="--data DIR")
-    mrvlc(*out, "--precision", "fp16", "--data", WORK / "data", code=2, says="--precision int8 or auto")
     mrvlc(*out, "--precision", "int8", "--data", WORK / "nope", code=3, says="nope")
     mrvlc(*out, "--precision", "int8", "--data", WORK / "data", "--target", "nowhere", code=2, says="nowhere")
     mrvlc("compile", WORK / "int8.onnx", "-o", WORK / "no", "--precision", "int8", "--data", WORK / "data", code=1, says="MRV0914")
@@ -155,7 +160,7 @@ def main():
     shutil.rmtree(WORK, ignore_errors=True)
     (WORK / "data").mkdir(parents=True)
     np.save(WORK / "data" / "image.npy", np.load(DIGITS / "test_x.npy")[:60])
-    for step in (same_as_two_steps, runs_on_the_host_alone, chooses_by_layer, mixes, is_a_prerequisite, mistakes):
+    for step in (same_as_two_steps, runs_on_the_host_alone, chooses_by_layer, mixes, is_a_prerequisite, floats_are_judged_by_samples, mistakes):
         step()
     for problem in problems:
         print(f"precision: {problem}", file=sys.stderr)
