@@ -32,7 +32,7 @@ MRVLC_DIAG(1100, Error, Io, "proof.json cannot be used: {}")
 MRVLC_DIAG(1101, Error, Usage, "the model of '{}' is not beside it: give it as the second operand, `mrvlc prove OUT MODEL.onnx`")
 MRVLC_DIAG(1102, Error, Io, "'{}' is not the model of '{}': its SHA-256 is {}, and the compile read {}")
 MRVLC_DIAG(1103, Error, Gate, "refused: {}")
-MRVLC_DIAG(1104, Error, Rejected, "{} of {} nodes are not proved; the first: {}")
+MRVLC_DIAG(1104, Error, Gate, "{} of {} nodes are not proved; the first: {}")
 MRVLC_DIAG(1105, Error, Gate, "the certificate does not hold: {}")
 // clang-format on
 
