@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "link.h"
 #include "mrvlc/support/diag/tools.h"
 #include "mrvlc/support/hash.h"
+#include "mrvlc/support/printable.h"
 #include "region.h"
 
 namespace mrvlc::prove {
@@ -152,7 +154,11 @@ Result<Proof> proof_of(const Question& q) {
   proof.prime = field.prime();
   Verdicts verdicts;
   Linker linker(q.model->graph, field);
+  std::set<std::string> binaries;
   for (const RegionHints& region : hints->regions) {
+    // Each once: a list of hints must not decide how long a proof takes.
+    if (!region.file.empty() && !binaries.insert(region.file).second)
+      return make_diag<DiagCode::MRV1100>(fmt::format("it has '{}' twice", printable(region.file)));
     RegionResult r;
     if (region.body || region.file.empty()) {
       r.exact.assign(region.layers.size(), false);

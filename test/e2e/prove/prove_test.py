@@ -46,6 +46,12 @@ def main():
     run("compile", "-q", digits, "-o", "cut", "--cpu", "pool", code=0)
     if "pool (" not in run("prove", "cut", digits, code=5).stdout:
         wrong.append("a node on the host is not named")
+    # Hints decide neither what is proved nor how long it takes.
+    hints = json.loads(pathlib.Path("cut/proof.json").read_text())
+    hints["regions"] *= 2
+    pathlib.Path("cut/proof.json").write_text(json.dumps(hints))
+    if "twice" not in run("prove", "cut", digits, code=3).stderr:
+        wrong.append("a region that is there twice is proved twice")
 
     # The same file gives the same certificate; the model is found beside OUT; a certificate of another seed does not hold.
     run("compile", "-q", digits, "-o", "plain", code=0)
