@@ -9,6 +9,7 @@
 #include "mrvlc/support/checked.h"
 #include "mrvlc/support/diag/general.h"
 #include "place/live_peak.h"
+#include "places.h"
 #include "primitive/cost_limits.h"
 #include "primitive/prune.h"
 #include "schedule.h"
@@ -121,7 +122,9 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
   if (region.layers.empty()) return make_diag<DiagCode::MRV0007>("a region without layers");
   MRVLC_TRY(check_cost(graph, region, machine));
   MRVLC_ASSIGN(Lowered lowered, Lowering(graph, region, machine).run());
+  const std::vector<Buffer> whole = lowered.program.buffers;
   prune_unread_pixels(lowered.program);
+  drop_pruned(lowered.activations, whole, lowered.program.buffers);
   std::string weights = std::move(lowered.program.weights);
   StageTexts texts(graph, lowered.program, options);
   auto name = [&](Diag diag, ir::NodeId id) {
@@ -131,7 +134,9 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
 
   CompiledRegion out;
   out.texts = texts.run(chosen);
+  const std::vector<int64_t> addresses = tensor_addresses(chosen);
   Emitted code = emit(std::move(chosen.tiles), static_cast<uint64_t>(chosen.map.end));
+  out.places = placed_values(graph, lowered.activations, chosen, addresses, code.primitives);
   out.binary = make_binary(graph, region, options, lowered, chosen, std::move(weights));
   out.binary.ocm_bytes = static_cast<uint32_t>(code.ocm_peak);
   out.binary.init = std::move(code.init);

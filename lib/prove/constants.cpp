@@ -81,9 +81,19 @@ const Tensor& Constants::of(const std::string& name) {
   return known_.emplace(name, t.reshaped(c.value.shape)).first->second;
 }
 
+bool Constants::has(const std::string& name) {
+  try {
+    of(name);
+    return true;
+  } catch (const NotProved&) {
+    return false;
+  }
+}
+
 Tensor Constants::folded(const FoldedConstant& c) {
-  for (auto derive : {&Constants::scaled, &Constants::dequantized, &Constants::lowered_norm,
-                      &Constants::reshaped, &Constants::integer_weights})
+  for (auto derive :
+       {&Constants::scaled, &Constants::dequantized, &Constants::lowered_norm, &Constants::reshaped,
+        &Constants::integer_weights, &Constants::filled, &Constants::moved})
     if (auto derived = (this->*derive)(c)) return std::move(*derived);
   const TensorType type{c.value.elem, c.value.shape};
   if (!c.bytes || static_cast<int64_t>(c.bytes->size()) != type.bytes())
@@ -192,6 +202,22 @@ std::optional<Tensor> Constants::integer_weights(const FoldedConstant& c) const 
     return out;
   }
   return std::nullopt;
+}
+
+// ConstantOfShape.
+std::optional<Tensor> Constants::filled(const FoldedConstant& c) const {
+  if (c.sources.size() != 1 || !by_source_.contains(c.sources[0])) return std::nullopt;
+  const ir::Node& n = g_.node(by_source_.at(c.sources[0]));
+  if (op_of(n) != "ConstantOfShape") return std::nullopt;
+  double value = 0;
+  for (const ir::Attr& a : n.attrs)
+    if (const auto* t = std::get_if<Tensor>(&a); t != nullptr && t->elements() == 1) value = t->as_double(0);
+  Tensor out(TensorType{c.value.elem, c.value.shape});
+  for (int64_t i = 0; i < out.elements() && value != 0; ++i) {
+    if (c.value.elem != ElementType::F32) return std::nullopt;
+    out.mutable_data<float>()[static_cast<size_t>(i)] = static_cast<float>(value);
+  }
+  return out;
 }
 
 // Another shape of a constant of the model.

@@ -16,6 +16,7 @@ class Constants {
   bool is_constant(const std::string& name) const { return region_.constants.contains(name); }
   // Throws NotProved. What the model does not explain is what proof.json says: claim B compares it.
   const Tensor& of(const std::string& name);
+  bool has(const std::string& name);  // of() does not throw
   std::vector<float> numbers(const std::string& name);
   // The same without rounding: folded factors are those of the field.
   std::vector<Val> exact(const std::string& name, Values& v);
@@ -36,6 +37,8 @@ class Constants {
   std::optional<Tensor> dequantized(const FoldedConstant& c) const;
   std::optional<Tensor> integer_weights(const FoldedConstant& c) const;
   std::optional<Tensor> reshaped(const FoldedConstant& c) const;
+  std::optional<Tensor> filled(const FoldedConstant& c) const;
+  std::optional<Tensor> moved(const FoldedConstant& c) const;  // reference_moves.cpp
   std::optional<Tensor> lowered_norm(const FoldedConstant& c) const;
 
   const ir::Graph& g_;

@@ -7,25 +7,26 @@
 namespace mrvlc::prove {
 
 struct Linked {
-  std::vector<bool> declared;        // by layer
-  std::vector<std::string> why_not;  // by layer
+  std::vector<bool> declared;                  // by layer
+  std::vector<std::string> why_not;            // by layer
+  std::map<std::string, std::string> matched;  // values of layers that are the model's, and their names there
 };
 
 class Linker {
  public:
-  Linker(const ir::Graph& model, const Field& field);
+  // `taken`: values that stand for themselves on both sides, as claim A takes them from the binary.
+  Linker(const ir::Graph& model, const Field& field, const std::set<std::string>& taken);
   Linked link(const RegionHints& region);
   // A node that only hands its operand on, or is a constant: nothing computes it.
   bool changes_nothing(const std::string& source) const { return handed_on_.contains(source); }
-
-  // ONNX nodes that read a result of this one, and its results.
-  std::vector<std::string> users_of(const std::string& source) const;
-  const std::vector<std::string>& results_of(const std::string& source) const { return results_.at(source); }
-  bool has(const std::string& source) const { return results_.contains(source); }
+  // Values of the model that nobody says how they are computed.
+  const std::set<std::string>& fresh_values() const { return fresh_; }
 
  private:
-  bool equals_source(const Symbols* own, const Node& node) const;
+  const std::string* equal_source(const Symbols* own, const Node& node) const;
+  bool same(const Symbols* a, const Symbols* b) const;
   Symbols fresh(const std::string& name, const Shape& shape) const;
+  void evaluate_model(const std::set<std::string>& taken);
 
   const ir::Graph& g_;
   Values values_;
@@ -33,7 +34,8 @@ class Linker {
   std::unique_ptr<Constants> constants_;
   std::unique_ptr<Reference> reference_;
   SumsMemo memo_;
-  std::set<std::string> handed_on_;
+  std::set<std::string> handed_on_, fresh_;
+  std::map<std::string, Symbols> computed_;                  // of taken values: what the model computes
   std::map<std::string, std::vector<std::string>> results_;  // of each ONNX node
 };
 

@@ -79,6 +79,38 @@ FoldedConstant constant(const Json& j) {
   return c;
 }
 
+// Numbers that no sum of products of theirs overflows.
+int64_t bounded(const Json& j, int64_t most = int64_t{1} << 31) {
+  const int64_t n = j.get<int64_t>();
+  if (n < -most || n > most) throw NotProved{"proof.json has a place that is none"};
+  return n;
+}
+
+PlacedValue::Piece piece(const Json& j) {
+  PlacedValue::Piece p;
+  p.begin = j.at(0).get<uint32_t>();
+  p.end = j.at(1).get<uint32_t>();
+  p.space = j.at(2).get<uint32_t>();
+  p.address = bounded(j.at(3), int64_t{1} << 48);
+  int64_t* const rest[] = {&p.row0, &p.row1, &p.byte0, &p.byte1, &p.local};
+  for (size_t k = 0; k < std::size(rest); ++k) *rest[k] = bounded(j.at(4 + k));
+  const bool sound = p.row0 >= 0 && p.row1 > p.row0 && p.byte0 >= 0 && p.byte1 > p.byte0 && p.local > 0 &&
+                     p.address >= 0 && p.extent() <= (int64_t{1} << 31);
+  if (!sound) throw NotProved{"proof.json has a place that is none"};
+  return p;
+}
+
+PlacedValue place(const Json& j) {
+  PlacedValue p;
+  p.value = j.at("value").get<std::string>();
+  p.stored = type_of(j, "stored");
+  p.offset = bounded(j.at("offset"));
+  p.pitch = std::max<int64_t>(1, bounded(j.at("pitch")));
+  for (const Json& s : j.at("strides")) p.strides.push_back(bounded(s));
+  for (const Json& k : j.at("pieces")) p.pieces.push_back(piece(k));
+  return p;
+}
+
 RegionHints region(const Json& j) {
   RegionHints r;
   r.id = j.at("id").get<uint32_t>();
@@ -94,6 +126,8 @@ RegionHints region(const Json& j) {
     FoldedConstant made = constant(c);
     r.constants.emplace(made.value.name, std::move(made));
   }
+  if (j.contains("places"))
+    for (const Json& p : j.at("places")) r.places.push_back(place(p));
   for (const Json& i : j.at("instructions"))
     r.spans.push_back(
         {i.at(0).get<uint32_t>(), i.at(1).get<uint32_t>(), i.at(2).get<uint32_t>(), i.at(3).get<uint32_t>()});

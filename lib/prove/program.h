@@ -61,6 +61,22 @@ struct LayerSpan {
   uint32_t section = 0, begin = 0, end = 0, layer = 0;
 };
 
+// Where a value lies once it is made (decision 0074). Element (i0, ..) is byte `offset` + the sum of
+// i_k * strides[k] of a buffer with rows of `pitch` bytes; a piece holds a part of these rows.
+struct PlacedValue {
+  struct Piece {
+    uint32_t begin = 0, end = 0;  // instructions of main that write it; read when `end` is reached
+    uint32_t space = 0;           // 0 DDR, 1 + tile
+    int64_t address = 0, row0 = 0, row1 = 0, byte0 = 0, byte1 = 0, local = 1;
+    int64_t extent() const { return (row1 - row0 - 1) * local + byte1 - byte0; }
+  };
+  std::string value;
+  ElementType stored = ElementType::F16;
+  int64_t offset = 0, pitch = 1;
+  std::vector<int64_t> strides;
+  std::vector<Piece> pieces;
+};
+
 struct Precision {
   bool pair = false;
   int32_t shift = 0;
@@ -76,6 +92,7 @@ struct RegionHints {
   std::vector<Layer> layers;
   std::map<std::string, FoldedConstant> constants;
   std::vector<LayerSpan> spans;
+  std::vector<PlacedValue> places;
 };
 
 struct Hints {

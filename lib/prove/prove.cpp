@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "cones.h"
 #include "link.h"
 #include "mrvlc/support/diag/tools.h"
 #include "mrvlc/support/hash.h"
@@ -15,94 +16,114 @@
 namespace mrvlc::prove {
 namespace {
 
-struct Verdict {
-  bool seen = false, exact = true, declared = true;
-  std::string why_not, why_not_declared;
-  void add(bool is_exact, const std::string& reason, bool is_declared, const std::string& reason_declared) {
+// Of an ONNX node, as the layers say that it is a source of: the reason where it has no proof.
+struct Reason {
+  bool seen = false;
+  std::string exact, declared;
+  void add(const std::string& of_exact, const std::string& of_declared) {
     seen = true;
-    if (!is_exact && why_not.empty()) why_not = reason;
-    if (!is_declared && why_not_declared.empty()) why_not_declared = reason_declared;
-    exact = exact && is_exact;
-    declared = declared && is_declared;
+    if (exact.empty()) exact = of_exact;
+    if (declared.empty()) declared = of_declared;
   }
 };
 
-using Verdicts = std::map<std::string, Verdict>;
+struct Region {
+  const RegionHints* hints;
+  RegionResult result;
+  Linked linked;
+};
 
-void judge_layers(const RegionHints& hints, const RegionResult& r, const Linked& linked, Verdicts& verdicts) {
-  for (size_t i = 0; i < hints.layers.size(); ++i)
-    for (const Node& n : hints.layers[i].nodes)
-      for (const std::string& s : n.sources)
-        verdicts[s].add(r.exact[i], r.why_not[i], linked.declared[i], linked.why_not[i]);
-}
-
-// What was folded into a constant has the verdict of the layers that read it.
-void judge_constants(const RegionHints& hints, const RegionResult& r, const Linked& linked,
-                     Verdicts& verdicts) {
-  std::set<std::string> own;
-  for (const Layer& l : hints.layers)
-    for (const Node& n : l.nodes) own.insert(n.sources.begin(), n.sources.end());
-  for (size_t i = 0; i < hints.layers.size(); ++i)
-    for (const Node& n : hints.layers[i].nodes)
-      for (const std::string& name : n.inputs) {
-        const auto c = hints.constants.find(name);
-        if (c == hints.constants.end() || !c->second.folded) continue;
-        for (const std::string& s : c->second.sources)
-          if (!own.contains(s))
-            verdicts[s].add(r.exact[i], r.why_not[i], linked.declared[i], linked.why_not[i]);
-      }
-}
-
-// What went into the nodes behind it (the DequantizeLinear of weights): it is proved with them, when no
-// region reads its result from the host and it is no result of the model.
-void judge_absorbed(const ir::Graph& g, const Linker& linker, const std::vector<RegionHints>& regions,
-                    Verdicts& verdicts) {
-  std::set<std::string> crossing;
-  for (const RegionHints& r : regions)
-    for (const ProgramPort& p : r.inputs) crossing.insert(p.value.name);
-  for (ir::ValueId v : g.outputs()) crossing.insert(g.value(v).name);
-  for (size_t i = g.sources().size(); i-- > 0;) {
-    const std::string& id = g.sources()[i].id;
-    if (verdicts.contains(id) || !linker.has(id)) continue;
-    const auto& results = linker.results_of(id);
-    if (std::any_of(results.begin(), results.end(),
-                    [&](const std::string& r) { return crossing.contains(r); }))
-      continue;
-    const std::vector<std::string> users = linker.users_of(id);
-    Verdict v;
-    for (const std::string& u : users) {
-      const auto of_user = verdicts.find(u);
-      if (of_user == verdicts.end()) {
-        v.seen = false;
-        break;
-      }
-      v.add(of_user->second.exact, of_user->second.why_not, of_user->second.declared,
-            of_user->second.why_not_declared);
+// Values of a region that rest on taken ones which the model has no name for.
+std::set<std::string> unnamed(const Region& r, const Cones& model) {
+  std::set<std::string> out;
+  for (const std::string& t : r.result.taken)
+    if (!model.has(t)) out.insert(t);
+  for (const Layer& l : r.hints->layers)
+    for (const Node& n : l.nodes) {
+      const bool rests = std::any_of(n.inputs.begin(), n.inputs.end(),
+                                     [&](const std::string& i) { return out.contains(i); });
+      for (const ValueInfo& o : n.outputs)
+        if (rests) out.insert(o.name);
     }
-    if (v.seen) verdicts.emplace(id, v);
-  }
-}
-
-std::vector<NodeProof> node_proofs(const ir::Graph& g, const Linker& linker, const Verdicts& verdicts) {
-  std::vector<NodeProof> out;
-  const std::string host = "it is in no region: the C of the host is not proved";
-  for (const ir::Source& s : g.sources()) {
-    NodeProof n{s.id, s.name, s.op_type, false, "", false, "", {}};
-    const auto v = verdicts.find(s.id);
-    if (v != verdicts.end()) {
-      n.exact = v->second.exact;
-      n.declared = v->second.declared;
-      n.why_not = v->second.why_not;
-      n.why_not_declared = v->second.why_not_declared;
-    } else if (linker.changes_nothing(s.id)) {
-      n.exact = n.declared = true;
-    } else {
-      n.why_not = n.why_not_declared = host;
-    }
-    out.push_back(std::move(n));
-  }
   return out;
 }
+
+// A node is proved when a value is, in both claims, that it leads to: back from there to inputs of regions
+// and to values that are taken as they are. What proof.json says of sources is asked for reasons alone.
+class Judge {
+ public:
+  Judge(const ir::Graph& g, const Linker& linker, const std::vector<Region>& regions)
+      : g_(g),
+        linker_(linker),
+        regions_(regions),
+        given_(given()),
+        exact_(g, given_),
+        declared_(g, given_),
+        both_(g, given_) {
+    for (const Region& r : regions) add(r);
+  }
+
+  std::vector<NodeProof> nodes() const {
+    std::vector<NodeProof> out;
+    for (const ir::Source& s : g_.sources()) {
+      NodeProof n{s.id, s.name, s.op_type, false, "", false, ""};
+      const bool proved = both_.nodes().contains(s.id) || linker_.changes_nothing(s.id);
+      n.exact = proved || exact_.nodes().contains(s.id);
+      n.declared = proved || declared_.nodes().contains(s.id);
+      explain(s.id, proved, n);
+      out.push_back(std::move(n));
+    }
+    return out;
+  }
+
+ private:
+  std::set<std::string> given() const {
+    std::set<std::string> out = linker_.fresh_values();
+    for (const Region& r : regions_)
+      for (const ProgramPort& p : r.hints->inputs) out.insert(p.value.name);
+    return out;
+  }
+
+  void add(const Region& r) {
+    const std::set<std::string> left_out = unnamed(r, exact_);
+    for (const std::string& name : r.result.proved) {
+      if (left_out.contains(name)) continue;
+      const auto matched = r.linked.matched.find(name);
+      exact_.add(matched == r.linked.matched.end() ? name : matched->second);
+      if (matched != r.linked.matched.end()) both_.add(matched->second);
+    }
+    for (const auto& [name, of_model] : r.linked.matched) declared_.add(of_model);
+    for (size_t i = 0; i < r.hints->layers.size(); ++i)
+      for (const Node& n : r.hints->layers[i].nodes) {
+        for (const std::string& s : n.sources) reasons_[s].add(r.result.why_not[i], r.linked.why_not[i]);
+        for (const std::string& in : n.inputs)
+          if (const auto c = r.hints->constants.find(in); c != r.hints->constants.end())
+            for (const std::string& s : c->second.sources)
+              reasons_[s].add(r.result.why_not[i], r.linked.why_not[i]);
+      }
+  }
+
+  void explain(const std::string& id, bool proved, NodeProof& n) const {
+    const std::string host = "it is in no region: the C of the host is not proved",
+                      apart = "no value that both claims hold for needs it";
+    const auto found = reasons_.find(id);
+    const auto reason = [&](const std::string& why) {
+      return found == reasons_.end() ? host : why.empty() ? "no value that was compared needs it" : why;
+    };
+    if (!n.exact) n.why_not = reason(found == reasons_.end() ? "" : found->second.exact);
+    if (!n.declared) n.why_not_declared = reason(found == reasons_.end() ? "" : found->second.declared);
+    if (proved || !n.exact || !n.declared) return;
+    n.declared = false;
+    n.why_not_declared = apart;
+  }
+
+  const ir::Graph& g_;
+  const Linker& linker_;
+  const std::vector<Region>& regions_;
+  std::set<std::string> given_;
+  Cones exact_, declared_, both_;
+  std::map<std::string, Reason> reasons_;
+};
 
 }  // namespace
 
@@ -152,9 +173,8 @@ Result<Proof> proof_of(const Question& q) {
   const Field field(q.seed);
   Proof proof;
   proof.prime = field.prime();
-  Verdicts verdicts;
-  Linker linker(q.model->graph, field);
-  std::set<std::string> binaries;
+  std::set<std::string> binaries, taken;
+  std::vector<Region> regions;
   for (const RegionHints& region : hints->regions) {
     // Each once: a list of hints must not decide how long a proof takes.
     if (!region.file.empty() && !binaries.insert(region.file).second)
@@ -170,12 +190,12 @@ Result<Proof> proof_of(const Question& q) {
       r.proof.sha256 = sha256_hex(bytes);
       proof.regions.push_back(r.proof);
     }
-    const Linked linked = linker.link(region);
-    judge_layers(region, r, linked, verdicts);
-    judge_constants(region, r, linked, verdicts);
+    taken.insert(r.taken.begin(), r.taken.end());
+    regions.push_back({&region, std::move(r), {}});
   }
-  judge_absorbed(q.model->graph, linker, hints->regions, verdicts);
-  proof.nodes = node_proofs(q.model->graph, linker, verdicts);
+  Linker linker(q.model->graph, field, taken);
+  for (Region& r : regions) r.linked = linker.link(*r.hints);
+  proof.nodes = Judge(q.model->graph, linker, regions).nodes();
   return proof;
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "wide.h"
+
 namespace mrvlc::prove {
 
 std::vector<int64_t> strides_of(const Shape& shape) {
@@ -73,6 +75,10 @@ Reference::Reference(Values& values, Constants& constants, const RegionHints& re
   for (const Layer& l : region.layers)
     for (const Node& n : l.nodes)
       for (const ValueInfo& o : n.outputs) producer_[o.name] = &n;
+  for (const Layer& l : region.layers)
+    for (const ValueInfo& o : l.nodes.back().outputs) last_.insert(o.name);
+  note_asked();
+  if (!values.is_real()) wide_ = wide_values(region, constants, [this](const Layer& l) { return folded(l); });
   for (size_t i = 0; i < region.inputs.size(); ++i)
     env_.emplace(region.inputs[i].value.name, fresh_input(region.inputs[i], i));
 }
@@ -85,18 +91,16 @@ Symbols Reference::fresh_input(const ProgramPort& port, size_t index) const {
   return s;
 }
 
-void Reference::run() {
-  for (const Layer& l : region_.layers) {
-    reasons_.emplace_back();
-    try {
-      evaluate(l);
-    } catch (const NotProved& n) {
-      reasons_.back() = n.reason;
-    } catch (const Json::exception&) {
-      reasons_.back() = "proof.json has an attribute of another type";
-    } catch (const std::out_of_range&) {
-      reasons_.back() = "proof.json leaves out an operand";
-    }
+std::string Reference::run(size_t layer) {
+  try {
+    evaluate(region_.layers.at(layer));
+    return "";
+  } catch (const NotProved& n) {
+    return n.reason;
+  } catch (const Json::exception&) {
+    return "proof.json has an attribute of another type";
+  } catch (const std::out_of_range&) {
+    return "proof.json leaves out an operand";
   }
 }
 
@@ -114,13 +118,9 @@ const Symbols& Reference::get(const std::string& name) {
   throw NotProved{"it reads '" + name + "', which has no reference"};
 }
 
-bool Reference::is_asked(const std::string& name) const {
-  return region_.precisions.contains(name);
-}
-
-bool Reference::is_wide(const std::string& name) const {
-  const auto s = region_.stored.find(name);
-  return s != region_.stored.end() && s->second == ElementType::F32;
+ElementType Reference::stored_type(const ValueInfo& v) const {
+  if (!is_float(v.elem)) return v.elem;
+  return is_wide(v.name) ? ElementType::F32 : ElementType::F16;
 }
 
 Symbols Reference::constant(const std::string& name) {
@@ -134,12 +134,30 @@ Symbols Reference::constant(const std::string& name) {
   return constant_symbols_.emplace(name, std::move(s)).first->second;
 }
 
+// Read as the integers that they are, unless the numbers leave the region.
+void Reference::dequantize(const Layer& l) {
+  const Node& n = l.nodes.at(0);
+  const ValueInfo& y = n.outputs.at(0);
+  env_.insert_or_assign(y.name, dequantized(n));
+  const auto leaves = [&](const ProgramPort& p) { return p.value.name == y.name; };
+  if (std::any_of(region_.outputs.begin(), region_.outputs.end(), leaves)) return;
+  if (c_.of(n.inputs.at(1)).elements() != 1) return;
+  const auto made = producer_.find(n.inputs[0]);
+  ElementType type = ElementType::Undefined;
+  if (made != producer_.end())
+    for (const ValueInfo& o : made->second->outputs)
+      if (o.name == n.inputs[0]) type = o.elem;
+  for (const ProgramPort& p : region_.inputs)
+    if (p.value.name == n.inputs[0]) type = p.value.elem;
+  if (type == ElementType::I8 || type == ElementType::U8)
+    codes_[y.name] = {type == ElementType::I8 ? Type::I8 : Type::U8, quantum(n, 1, 2)};
+}
+
 void Reference::put(const ValueInfo& info, Symbols s) {
   if (element_count(info.shape) != static_cast<int64_t>(s.v.size()))
     throw NotProved{"its result has another shape than proof.json says"};
   s.shape = info.shape;
-  const auto stored = region_.stored.find(info.name);
-  if (stored != region_.stored.end() && stored->second == ElementType::F16)
+  if (last_.contains(info.name) && stored_type(info) == ElementType::F16)
     for (Val& v : s.v) v = v_.half(v);
   env_.insert_or_assign(info.name, std::move(s));
 }
@@ -160,19 +178,16 @@ Quantum Reference::quantum(const Node& n, size_t scale, size_t zero) {
 }
 
 void Reference::evaluate(const Layer& l) {
-  if (l.kind == "conv") return conv(l);
-  if (l.kind == "conv_transpose") return transposed(l);
+  if (l.kind == "conv" || l.kind == "conv_transpose") return conv(l);
   if (l.kind == "fc" || l.kind == "matmul") return product(l);
   if (l.kind == "qlinear_conv" || l.kind == "integer_conv") return integer_conv(l);
   if (l.kind == "pool") return pool(l);
   if (l.kind == "reduce") return reduce(l);
   if (l.kind == "softmax") return softmax(l);
+  if (l.kind == "resize") return resize(l);
   if (l.kind == "norm") return norm(l);
-  if (l.kind == "elementwise") return elementwise(l, 0);
-  if (l.kind == "dequantize") {
-    env_.insert_or_assign(l.nodes.at(0).outputs.at(0).name, dequantized(l.nodes[0]));
-    return;
-  }
+  if (l.kind == "elementwise") return code_table(l) ? void() : elementwise(l, 0);
+  if (l.kind == "dequantize") return dequantize(l);
   if (l.kind == "move" || l.kind == "reshape" || l.kind == "concat") return move(l);
   throw NotProved{"layers of kind " + l.kind + " have no reference yet"};
 }

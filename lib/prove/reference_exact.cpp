@@ -10,12 +10,13 @@ namespace {
 std::string kind_of(const Node& n) {
   if (n.op == "QLinearConv") return "qlinear_conv";
   if (n.is({"MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool"})) return "pool";
-  if (n.is({"Softmax", "LogSoftmax"})) return "softmax";
+  if (n.is({"Softmax", "LogSoftmax", "ReduceLogSumExp"})) return "softmax";
+  if (n.is({"Resize", "Upsample"})) return "resize";
   if (n.op.starts_with("Reduce")) return "reduce";
   if (n.op.ends_with("Normalization")) return "norm";
   if (n.op == "DequantizeLinear") return "dequantize";
   if (n.is({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Transpose", "Expand", "Tile", "Slice",
-            "Pad", "Concat", "Split", "DepthToSpace", "SpaceToDepth"}))
+            "Pad", "Concat", "Split", "DepthToSpace", "SpaceToDepth", "Gather", "ConstantOfShape"}))
     return "move";
   return "elementwise";
 }
@@ -63,10 +64,14 @@ std::vector<Val> Reference::exact_bias(const Node& n, size_t input) {
 
 void Reference::exact_conv(const Node& n) {
   const Symbols &x = get(n.inputs.at(0)), &w = get(n.inputs.at(1));
-  const ConvShape c = conv_shape(n, x.shape, w.shape, n.outputs.at(0).shape);
+  const Shape& y = n.outputs.at(0).shape;
+  const bool transposed = n.op == "ConvTranspose";
+  const ConvShape c =
+      transposed ? transposed_shape(n, x.shape, w.shape, y) : conv_shape(n, x.shape, w.shape, y);
   std::vector<uint64_t> weights;
   for (Val v : w.v) weights.push_back(v_.element(v));
-  Symbols s{n.outputs[0].shape, conv_sums(v_, x, c, weights, {}, false, memo_)};
+  Symbols s{y, transposed ? transposed_sums(v_, x, c, weights, false)
+                          : exact_sums(v_, x, c, std::move(weights), memo_)};
   if (n.inputs.size() > 2 && !n.inputs[2].empty()) {
     const std::vector<Val> bias = exact_bias(n, 2);
     if (bias.size() != static_cast<size_t>(c.out)) throw NotProved{"a bias of another size"};
@@ -79,15 +84,8 @@ void Reference::exact_conv(const Node& n) {
 void Reference::exact_product(const Node& n) {
   Symbols a = get(n.inputs.at(0)), b = get(n.inputs.at(1));
   const bool gemm = n.op == "Gemm";
-  const auto transpose = [](Symbols& s) {
-    if (s.shape.size() != 2) throw NotProved{"a Gemm of other than matrices"};
-    Symbols t{{s.shape[1], s.shape[0]}, {}};
-    for (int64_t i = 0; i < s.shape[1]; ++i)
-      for (int64_t k = 0; k < s.shape[0]; ++k) t.v.push_back(s.v[static_cast<size_t>(k * s.shape[1] + i)]);
-    s = std::move(t);
-  };
-  if (gemm && n.integer("transA", 0) != 0) transpose(a);
-  if (gemm && n.integer("transB", 0) != 0) transpose(b);
+  if (gemm && n.integer("transA", 0) != 0) a = transposed_matrix(a);
+  if (gemm && n.integer("transB", 0) != 0) b = transposed_matrix(b);
   if (a.shape.size() < 2 || b.shape.size() < 2 || a.shape.back() != b.shape[b.shape.size() - 2])
     throw NotProved{"a product with a vector"};
   const Shape& y = n.outputs.at(0).shape;
@@ -106,10 +104,10 @@ void Reference::exact_product(const Node& n) {
 
 void Reference::evaluate_exactly(const Node& n) {
   if (!n.domain.empty()) throw NotProved{n.domain + "::" + n.op + " has no reference yet"};
-  if (n.op == "Conv") return exact_conv(n);
+  if (n.is({"Conv", "ConvTranspose"})) return exact_conv(n);
+  if (n.op == "ConvInteger") return exact_integer_conv(n);
   if (n.is({"Gemm", "MatMul"})) return exact_product(n);
-  if (n.is({"ConvTranspose", "ConvInteger", "MatMulInteger", "QLinearMatMul"}))
-    throw NotProved{n.op + " has no reference yet"};
+  if (n.is({"MatMulInteger", "QLinearMatMul"})) throw NotProved{n.op + " has no reference yet"};
   Layer l;
   l.kind = kind_of(n);
   l.nodes.push_back(n);

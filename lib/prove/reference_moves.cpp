@@ -1,6 +1,7 @@
 // What moves elements.
 #include <algorithm>
 
+#include "model_program.h"
 #include "mrvlc/tensor/float16.h"
 #include "reference.h"
 
@@ -59,6 +60,24 @@ Symbols Reference::sliced(const Node& n, const Symbols& x) {
   return gathered(x, n.outputs.at(0).shape, [&](const std::vector<int64_t>& at) {
     int64_t k = 0;
     for (size_t d = 0; d < rank; ++d) k += (first[d] + at.at(d) * step[d]) * strides[d];
+    return k;
+  });
+}
+
+// Gather with constant indices.
+Symbols Reference::picked(const Node& n, const Symbols& x) {
+  const auto axis = static_cast<size_t>(axis_of(n, "axis", 0, x.shape.size()));
+  const Tensor& indices = c_.of(n.inputs.at(1));
+  const size_t width = indices.shape().size();
+  const std::vector<int64_t> strides = strides_of(x.shape), own = strides_of(indices.shape());
+  return gathered(x, n.outputs.at(0).shape, [&](const std::vector<int64_t>& at) {
+    int64_t k = 0, index = 0;
+    for (size_t d = 0; d < width; ++d) index += at.at(axis + d) * own[d];
+    int64_t i = indices.as_int(index);
+    if (i < 0) i += x.shape[axis];
+    if (i < 0 || i >= x.shape[axis]) throw NotProved{"an index that is not there"};
+    for (size_t d = 0; d < x.shape.size(); ++d)
+      k += (d == axis ? i : at.at(d < axis ? d : d + width - 1)) * strides[d];
     return k;
   });
 }
@@ -134,14 +153,33 @@ Symbols Reference::moved(const Node& n) {
       return k;
     });
   if (n.op == "Slice") return sliced(n, x);
+  if (n.op == "Gather") return picked(n, x);
   if (n.op == "Pad" && n.text("mode", "constant") == "constant") return padded(n, x);
   if (n.is({"DepthToSpace", "SpaceToDepth"})) return blocks_moved(n, x);
   throw NotProved{n.op + " has no reference yet"};
 }
 
+// Views of integers are integers.
+void Reference::keep_codes(const Node& n) {
+  const auto from = n.inputs.empty() ? codes_.end() : codes_.find(n.inputs[0]);
+  if (from == codes_.end() || !n.is({"Transpose", "Slice", "Split", "Expand", "Reshape", "Flatten", "Squeeze",
+                                     "Unsqueeze", "Identity"}))
+    return;
+  for (const ValueInfo& o : n.outputs) {
+    const auto leaves = [&](const ProgramPort& p) { return p.value.name == o.name; };
+    if (std::none_of(region_.outputs.begin(), region_.outputs.end(), leaves)) codes_[o.name] = from->second;
+  }
+}
+
 void Reference::move(const Layer& l) {
   const Node& n = l.nodes.at(0);
+  if (n.op == "ConstantOfShape") {
+    const Shape& y = n.outputs.at(0).shape;
+    return put(n.outputs[0],
+               {y, std::vector<Val>(static_cast<size_t>(element_count(y)), number(n.real("value", 0)))});
+  }
   if (l.nodes.size() > 1) throw NotProved{"a move with operators behind it"};
+  keep_codes(n);
   if (n.op == "Concat") {
     const Shape& y = n.outputs.at(0).shape;
     const auto axis = static_cast<size_t>(axis_of(n, "axis", 0, y.size()));
@@ -177,6 +215,44 @@ void Reference::move(const Layer& l) {
     return;
   }
   put(n.outputs.at(0), moved(n));
+}
+
+// A constant that is another one, moved: by the same reading of the operators.
+std::optional<Tensor> Constants::moved(const FoldedConstant& c) const {
+  if (c.sources.size() != 1 || !by_source_.contains(c.sources[0]) || c.value.elem != ElementType::F32)
+    return std::nullopt;
+  const ir::Node& from = g_.node(by_source_.at(c.sources[0]));
+  const bool constant = std::all_of(from.inputs.begin(), from.inputs.end(),
+                                    [&](ir::ValueId v) { return !v.valid() || g_.is_constant(v); });
+  if (!constant) return std::nullopt;
+  RegionHints program = model_program(g_);
+  std::erase_if(program.layers, [&](const Layer& l) {
+    return l.nodes[0].outputs.empty() || from.outputs.empty() ||
+           l.nodes[0].outputs[0].name != g_.value(from.outputs[0]).name;
+  });
+  if (program.layers.size() != 1) return std::nullopt;
+  const Field field("constants");
+  Values values(field, true);
+  Constants constants(g_, program);
+  Reference reference(values, constants, program);
+  const Node& n = program.layers[0].nodes[0];
+  try {
+    reference.evaluate_exactly(n);
+  } catch (const NotProved&) {
+    return std::nullopt;
+  } catch (const std::out_of_range&) {
+    return std::nullopt;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+  const Symbols* s = reference.find(n.outputs[0].name);
+  if (s == nullptr || s->shape != c.value.shape) return std::nullopt;
+  Tensor out(TensorType{c.value.elem, c.value.shape});
+  for (size_t i = 0; i < s->v.size(); ++i) {
+    if (!is_number(s->v[i])) return std::nullopt;
+    out.mutable_data<float>()[i] = number_of(s->v[i]);
+  }
+  return out;
 }
 
 }  // namespace mrvlc::prove

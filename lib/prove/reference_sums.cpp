@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "reference.h"
+#include "shapes.h"
 
 namespace mrvlc::prove {
 namespace {
@@ -54,6 +55,36 @@ Symbols Reference::pooled(const Node& n, const Symbols& x, const Window& w, bool
   return s;
 }
 
+namespace {
+
+Window pool_window(const Node& n, const Shape& x, const std::vector<int64_t>& kernel) {
+  const size_t rank = x.size();
+  const auto strides = n.integers("strides"), dilations = n.integers("dilations");
+  const Shape& y = n.outputs.at(0).shape;
+  if (kernel.size() != rank - 2 || y.size() != rank) throw NotProved{"a window of another rank"};
+  const auto pads = pads_at_begin(n, x, kernel);
+  const auto at = [&](const std::vector<int64_t>& v, size_t i) { return i < v.size() ? v[i] : int64_t{1}; };
+  Window w;
+  const size_t d = rank - 3;
+  w.in_w = x[rank - 1];
+  w.out_w = y[rank - 1];
+  w.kernel_w = kernel[d];
+  w.stride_w = at(strides, d);
+  w.dilation_w = at(dilations, d);
+  w.x0 = -pads[d];
+  if (rank == 4) {
+    w.in_h = x[2];
+    w.out_h = y[2];
+    w.kernel_h = kernel[0];
+    w.stride_h = at(strides, 0);
+    w.dilation_h = at(dilations, 0);
+    w.y0 = -pads[0];
+  }
+  return w;
+}
+
+}  // namespace
+
 void Reference::pool(const Layer& l) {
   const Node& n = l.nodes.at(l.anchor);
   if (l.anchor != 0) throw NotProved{"a pool that is not the first of its layer"};
@@ -74,36 +105,31 @@ void Reference::pool(const Layer& l) {
   }
   if (!(one_window || n.is({"MaxPool", "AveragePool"})) || rank < 3 || rank > 4)
     throw NotProved{n.op + " of this rank has no reference yet"};
-  if (n.text("auto_pad", "NOTSET") != "NOTSET") throw NotProved{"pads that are not written out"};
   const bool fixed = n.op == "AveragePool" && n.integer("count_include_pad", 0) != 0;
   const auto kernel =
       one_window ? std::vector<int64_t>(x.shape.begin() + 2, x.shape.end()) : n.integers("kernel_shape");
-  const auto strides = n.integers("strides"), dilations = n.integers("dilations");
-  auto pads = n.integers("pads");
-  pads.resize(2 * (rank - 2), 0);
-  const Shape& y = n.outputs.at(0).shape;
-  if (kernel.size() != rank - 2 || y.size() != rank) throw NotProved{"a window of another rank"};
-  const auto at = [&](const std::vector<int64_t>& v, size_t i) { return i < v.size() ? v[i] : int64_t{1}; };
-  Window w;
-  const size_t d = rank - 3;
-  w.in_w = x.shape[rank - 1];
-  w.out_w = y[rank - 1];
-  w.kernel_w = kernel[d];
-  w.stride_w = at(strides, d);
-  w.dilation_w = at(dilations, d);
-  w.x0 = -pads[d];
-  if (rank == 4) {
-    w.in_h = x.shape[2];
-    w.out_h = y[2];
-    w.kernel_h = kernel[0];
-    w.stride_h = at(strides, 0);
-    w.dilation_h = at(dilations, 0);
-    w.y0 = -pads[0];
-  }
+  const Window w = pool_window(n, x.shape, kernel);
+  std::vector<int64_t> pads = n.integers("pads");
+  pads.insert(pads.end(), {w.x0, w.y0});
+  // What SAME adds at the end alone does not matter: the window's size does.
+  const bool same = n.text("auto_pad", "NOTSET").starts_with("SAME");
+  if (fixed && same) throw NotProved{"an average over pads that are not written out"};
   const bool padded = std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p != 0; });
   if (fixed && n.integer("ceil_mode", 0) != 0 && padded)
     throw NotProved{"an average in ceil mode with padding has no reference yet"};
-  finish(l, n, pooled(n, x, w, fixed && padded));
+  Symbols read = x;
+  // Integers that stand for themselves are read and stored as the numbers that they are.
+  const ElementType y_type = n.outputs[0].elem;
+  const bool whole =
+      !v_.is_real() && l.nodes.size() == 1 && (y_type == ElementType::I8 || y_type == ElementType::U8);
+  if (whole)
+    for (Val& v : read.v) v = v_.read(v, {0, 1.0f});
+  if (is_asked(n.inputs[0]) && !(n.op == "MaxPool" && is_asked(n.outputs[0].name)))
+    for (Val& v : read.v) v = v_.half(v);
+  Symbols made = pooled(n, read, w, fixed && padded);
+  if (whole)
+    for (Val& v : made.v) v = v_.store(v, {0, 1.0f}, y_type == ElementType::I8 ? Type::I8 : Type::U8);
+  finish(l, n, std::move(made));
 }
 
 Val Reference::combine(const std::string& step, Val v, Val e) {
@@ -120,6 +146,8 @@ Symbols Reference::combined(const Symbols& s, const std::vector<int64_t>& over, 
     count *= s.shape[static_cast<size_t>(a)];
     kept[static_cast<size_t>(a)] = 1;
   }
+  if (count < 1 || s.v.size() != static_cast<size_t>(element_count(s.shape)))
+    throw NotProved{"a reduction of nothing"};
   const std::vector<int64_t> strides = strides_of(s.shape);
   std::vector<size_t> inner{0};
   for (int64_t a : over) {
@@ -189,17 +217,21 @@ Symbols Reference::reduced(const Symbols& x, std::vector<int64_t> axes, const st
   return s;
 }
 
+// Empty: nothing is reduced.
+std::vector<int64_t> Reference::axes_of(const Node& n, size_t rank) {
+  std::vector<int64_t> axes = n.integers("axes");
+  if (n.inputs.size() > 1 && !n.inputs[1].empty()) axes = c_.of(n.inputs[1]).to_ints();
+  if (axes.empty() && n.integer("noop_with_empty_axes", 0) == 0)
+    for (size_t d = 0; d < rank; ++d) axes.push_back(static_cast<int64_t>(d));
+  return normalised(axes, rank);
+}
+
 void Reference::reduce(const Layer& l) {
   const Node& n = l.nodes.at(0);
   if (l.anchor != 0) throw NotProved{"a reduction that is not the first of its layer"};
   const Symbols& x = get(n.inputs.at(0));
-  std::vector<int64_t> axes = n.integers("axes");
-  if (n.inputs.size() > 1 && !n.inputs[1].empty()) axes = c_.of(n.inputs[1]).to_ints();
-  if (axes.empty()) {
-    if (n.integer("noop_with_empty_axes", 0) != 0) return finish(l, n, x);
-    for (size_t d = 0; d < x.shape.size(); ++d) axes.push_back(static_cast<int64_t>(d));
-  }
-  axes = normalised(axes, x.shape.size());
+  const std::vector<int64_t> axes = axes_of(n, x.shape.size());
+  if (axes.empty() && n.op != "ReduceSumSquare") return finish(l, n, x);
   if (!n.is({"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSumSquare"}))
     throw NotProved{n.op + " has no reference yet"};
   std::string op = n.op.substr(6);
@@ -211,8 +243,26 @@ void Reference::reduce(const Layer& l) {
   finish(l, n, reduced(x, axes, op, over, 0, true));
 }
 
+// max + log of the sum of exp(x - max), where the maximum is finite.
+void Reference::log_sum_exp(const Layer& l) {
+  const Node& n = l.nodes.at(0);
+  const Symbols x = get(n.inputs.at(0));
+  const std::vector<int64_t> axes = axes_of(n, x.shape.size());
+  const uint32_t exp = v_.register_table("Exp", table_of([](double v) { return std::exp(v); })),
+                 log = v_.register_table("Log", table_of([](double v) { return std::log(v); }));
+  Symbols max = reduced(x, axes, "Max", 1, 0, false), e = x;
+  constexpr float kMost = std::numeric_limits<float>::max();
+  for (Val& m : max.v) m = v_.clip(m, -kMost, kMost);
+  const std::vector<size_t> row = broadcast_offsets(max.shape, x.shape);
+  for (size_t i = 0; i < x.v.size(); ++i) e.v[i] = v_.look_up(exp, v_.sub(x.v[i], max.v[row[i]]));
+  Symbols y = reduced(e, axes, "Sum", 1, 0, false);
+  for (size_t i = 0; i < y.v.size(); ++i) y.v[i] = v_.add(v_.look_up(log, y.v[i]), max.v[i]);
+  finish(l, n, std::move(y));
+}
+
 void Reference::softmax(const Layer& l) {
   const Node& n = l.nodes.at(0);
+  if (n.op == "ReduceLogSumExp") return log_sum_exp(l);
   if (!n.is({"Softmax", "LogSoftmax"})) throw NotProved{n.op + " has no reference yet"};
   const Symbols x = get(n.inputs.at(0));
   const std::vector<int64_t> axis = normalised({n.integer("axis", -1)}, x.shape.size());

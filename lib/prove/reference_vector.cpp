@@ -58,6 +58,14 @@ Val Reference::exponential(Val x) {
                 rest);
 }
 
+// Integers as numbers.
+bool Reference::widens(const Node& n) const {
+  const auto made = producer_.find(n.inputs.at(0));
+  if (made == producer_.end() || n.outputs.at(0).elem != ElementType::F32) return false;
+  return std::any_of(made->second->outputs.begin(), made->second->outputs.end(),
+                     [&](const ValueInfo& o) { return o.name == n.inputs[0] && is_integer(o.elem); });
+}
+
 Val Reference::unary(const Node& n, Val x, bool stored_half, bool large) {
   if (n.op == "Sqrt") return v_.sqrt(x);
   if (n.op == "Reciprocal") return v_.div(number(1), x);
@@ -66,6 +74,7 @@ Val Reference::unary(const Node& n, Val x, bool stored_half, bool large) {
   if (n.op == "Floor") return v_.floor(x);
   if (n.op == "Ceil") return v_.neg(v_.floor(v_.neg(x)));
   if (n.op == "Identity") return x;
+  if (n.op == "Cast" && v_.is_real() && widens(n)) return x;
   if (n.op == "Exp") return exponential(x);
   if (n.op == "Log") {
     if (v_.is_real())
@@ -181,9 +190,7 @@ Symbols Reference::apply(const Node& n, const std::map<std::string, Symbols>& lo
   const std::string& name = n.inputs.at(0);
   const auto own = local.find(name);
   Symbols s = own != local.end() ? own->second : c_.is_constant(name) ? constant(name) : get(name);
-  const auto stored = region_.stored.find(name);
-  const bool half =
-      own == local.end() && stored != region_.stored.end() && stored->second == ElementType::F16;
+  const bool half = own == local.end() && !is_wide(name) && !codes_.contains(name);
   const bool large = is_asked(name) || exact;
   if (n.op == "QuantizeLinear") return s;
   if (n.op == "DequantizeLinear" && own == local.end()) return dequantized(n);
@@ -207,7 +214,7 @@ void Reference::elementwise(const Layer& l, size_t from) {
     if (k + 1 == l.nodes.size() && quantised) {
       const Quantum q = quantum(n, 1, 2);
       for (Val& v : s.v) v = v_.store(v, q, n.outputs[0].elem == ElementType::I8 ? Type::I8 : Type::U8);
-    } else if (ends && k + 1 < l.nodes.size() && !exact && !region_.stored.contains(n.outputs[0].name)) {
+    } else if (ends && k + 1 < l.nodes.size() && !exact) {
       for (Val& v : s.v) v = v_.half(v);
     }
     if (k + 1 == l.nodes.size()) {

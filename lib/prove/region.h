@@ -2,7 +2,7 @@
 #pragma once
 #include <set>
 
-#include "machine.h"
+#include "machine/machine.h"
 #include "mrvlc/prove/prove.h"
 #include "reference.h"
 
@@ -12,7 +12,8 @@ struct RegionResult {
   RegionProof proof;
   std::vector<bool> exact;           // by layer
   std::vector<std::string> why_not;  // by layer
-  std::set<std::string> taken;       // constants that only proof.json says
+  std::set<std::string> proved;      // values that the binary computes from those of `taken` and its inputs
+  std::set<std::string> taken;       // values without a reference: taken as the binary stores them
 };
 
 RegionResult prove_region(const RegionHints& hints, const std::string& bytes, const ir::Graph& model,

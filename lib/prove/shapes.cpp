@@ -6,10 +6,6 @@
 namespace mrvlc::prove {
 namespace {
 
-int64_t at_or(const std::vector<int64_t>& v, size_t i, int64_t otherwise) {
-  return i < v.size() ? v[i] : otherwise;
-}
-
 // The image `b`, channels of group g, as (row, column, channel).
 std::vector<uint64_t> image(const Values& v, const Symbols& x, const ConvShape& c, int64_t b, int64_t first,
                             int64_t count) {
@@ -24,14 +20,32 @@ std::vector<uint64_t> image(const Values& v, const Symbols& x, const ConvShape& 
 
 }  // namespace
 
-// Of Conv and the like: images of one or two dimensions, pads written out.
+std::vector<int64_t> pads_at_begin(const Node& n, const Shape& x, const Shape& kernel) {
+  const size_t d = x.size() - 2;
+  const std::string mode = n.text("auto_pad", "NOTSET");
+  std::vector<int64_t> pads = n.integers("pads");
+  if (mode != "NOTSET") pads.clear();
+  pads.resize(d, 0);
+  if (mode == "NOTSET" || mode == "VALID") return pads;
+  if (mode != "SAME_UPPER" && mode != "SAME_LOWER") throw NotProved{"pads as " + mode};
+  const auto strides = n.integers("strides"), dilations = n.integers("dilations");
+  for (size_t i = 0; i < d; ++i) {
+    const int64_t stride = at_or(strides, i, 1), in = x[i + 2], out = (in + stride - 1) / stride;
+    const int64_t all = (out - 1) * stride + at_or(dilations, i, 1) * (kernel.at(i) - 1) + 1 - in;
+    const int64_t whole = std::max<int64_t>(0, all);
+    pads[i] = mode == "SAME_UPPER" ? whole / 2 : whole - whole / 2;
+  }
+  return pads;
+}
+
+// Of Conv and the like: images of one or two dimensions.
 ConvShape conv_shape(const Node& n, const Shape& x, const Shape& w, const Shape& y) {
   const size_t rank = x.size();
   if (rank < 3 || rank > 4 || w.size() != rank || y.size() != rank)
     throw NotProved{"a convolution of other than one or two dimensions"};
-  if (n.text("auto_pad", "NOTSET") != "NOTSET") throw NotProved{"pads that are not written out"};
   const size_t d = rank - 3;  // of the columns among the spatial dimensions
-  const auto pads = n.integers("pads"), strides = n.integers("strides"), dilations = n.integers("dilations");
+  const auto pads = pads_at_begin(n, x, Shape(w.begin() + 2, w.end())), strides = n.integers("strides"),
+             dilations = n.integers("dilations");
   ConvShape c;
   c.batch = x[0];
   c.in = x[1];
@@ -57,41 +71,69 @@ ConvShape conv_shape(const Node& n, const Shape& x, const Shape& w, const Shape&
   return c;
 }
 
+namespace {
+
+// The factor of each output channel: weights that differ by it alone have the same sums but for it.
+std::vector<uint64_t> channel_factors(const Field& f, const ConvShape& c, std::vector<uint64_t>& w) {
+  std::vector<uint64_t> factors(static_cast<size_t>(c.out), 1);
+  const size_t each = w.size() / factors.size();
+  for (size_t k = 0; k < factors.size(); ++k) {
+    const auto own = std::span(w).subspan(k * each, each);
+    const auto first = std::find_if(own.begin(), own.end(), [](uint64_t e) { return e != 0; });
+    if (first == own.end() || *first == 1) continue;
+    factors[k] = *first;
+    const uint64_t inverse = f.inverse(*first);
+    for (uint64_t& e : own) e = f.mul(e, inverse);
+  }
+  return factors;
+}
+
+// Two hashes of all that sums are made of.
+std::pair<uint64_t, uint64_t> sums_key(const Values& v, const Symbols& x, const ConvShape& c,
+                                       std::span<const uint64_t> w) {
+  const Field& f = v.field();
+  uint64_t first = f.hash(7, x.v.size(), w.size()), second = f.hash(8, x.v.size(), w.size());
+  const Window& k = c.w;
+  for (int64_t n : {k.in_h, k.in_w, k.y0, k.x0, k.kernel_h, k.kernel_w, k.stride_h, k.stride_w, k.dilation_h,
+                    k.dilation_w, k.out_h, k.out_w, c.batch, c.in, c.out, c.groups}) {
+    first = f.hash(9, first, static_cast<uint64_t>(n));
+    second = f.hash(10, second, static_cast<uint64_t>(n));
+  }
+  for (const auto& [values, tag] : {std::pair{std::span<const uint64_t>(x.v), 11}, std::pair{w, 12}})
+    for (uint64_t e : values) {
+      first = f.hash(static_cast<uint64_t>(tag), first, v.element(e));
+      second = f.hash(static_cast<uint64_t>(tag) + 2, second, v.element(e));
+    }
+  return {first, second};
+}
+
+// Weights of a group as (tap, input channel) by output channel; those of ONNX are (output channel, input
+// channel of the group, tap).
+std::vector<uint64_t> group_rows(const ConvShape& c, std::span<const uint64_t> w, int64_t g, int64_t n) {
+  const int64_t taps = c.w.kernel_h * c.w.kernel_w, ic = c.in / c.groups;
+  std::vector<uint64_t> rows(static_cast<size_t>(taps * ic * n));
+  for (int64_t k = 0; k < n; ++k)
+    for (int64_t i = 0; i < ic; ++i)
+      for (int64_t t = 0; t < taps; ++t)
+        rows[static_cast<size_t>((t * ic + i) * n + k)] =
+            w[static_cast<size_t>(((g * n + k) * ic + i) * taps + t)];
+  return rows;
+}
+
+}  // namespace
+
 // Sums of all images: (image, channel, pixel), as ONNX has them.
 std::vector<uint64_t> conv_sums(const Values& v, const Symbols& x, const ConvShape& c,
                                 std::span<const uint64_t> w,
-                                const std::function<uint64_t(uint64_t)>& of_input, bool ordered,
-                                SumsMemo* memo) {
+                                const std::function<uint64_t(uint64_t)>& of_input, bool ordered) {
   const Field& f = v.field();
-  // The model and its layers mostly have the same sums.
-  uint64_t first = f.hash(7, x.v.size(), w.size(), ordered ? 1 : 0), second = f.hash(8, x.v.size(), w.size());
-  if (memo != nullptr) {
-    const Window& k = c.w;
-    for (int64_t n : {k.in_h, k.in_w, k.y0, k.x0, k.kernel_h, k.kernel_w, k.stride_h, k.stride_w,
-                      k.dilation_h, k.dilation_w, k.out_h, k.out_w, c.batch, c.in, c.out, c.groups}) {
-      first = f.hash(9, first, static_cast<uint64_t>(n));
-      second = f.hash(10, second, static_cast<uint64_t>(n));
-    }
-    for (const auto& [values, tag] : {std::pair{std::span<const uint64_t>(x.v), 11}, std::pair{w, 12}})
-      for (uint64_t e : values) {
-        first = f.hash(static_cast<uint64_t>(tag), first, v.element(e));
-        second = f.hash(static_cast<uint64_t>(tag) + 2, second, v.element(e));
-      }
-    if (const auto known = memo->find({first, second}); known != memo->end()) return known->second;
-  }
   const int64_t taps = c.w.kernel_h * c.w.kernel_w, ic = c.in / c.groups, oc = c.out / c.groups,
                 pixels = c.w.out_h * c.w.out_w;
   std::vector<uint64_t> out(static_cast<size_t>(c.batch * c.out * pixels));
   const bool depthwise = ic == 1 && oc == 1;
   const int64_t parts = depthwise ? 1 : c.groups, in = depthwise ? c.in : ic, n = depthwise ? c.out : oc;
   for (int64_t g = 0; g < parts; ++g) {
-    // w is (output channel, input channel of the group, tap); rows are (tap, input channel).
-    std::vector<uint64_t> rows(static_cast<size_t>(taps * (depthwise ? 1 : ic) * n));
-    for (int64_t k = 0; k < n; ++k)
-      for (int64_t i = 0; i < ic; ++i)
-        for (int64_t t = 0; t < taps; ++t)
-          rows[static_cast<size_t>((t * ic + i) * n + k)] =
-              w[static_cast<size_t>(((g * n + k) * ic + i) * taps + t)];
+    const std::vector<uint64_t> rows = group_rows(c, w, g, n);
     std::optional<Weights> dense;
     if (!depthwise) dense.emplace(f, taps, ic, n, rows, ordered);
     for (int64_t b = 0; b < c.batch; ++b) {
@@ -109,8 +151,54 @@ std::vector<uint64_t> conv_sums(const Values& v, const Symbols& x, const ConvSha
               acc[static_cast<size_t>(p * n + k)];
     }
   }
-  if (memo != nullptr) memo->emplace(std::pair{first, second}, out);
   return out;
+}
+
+// The model and its layers mostly have the same sums, but for factors of channels.
+std::vector<uint64_t> exact_sums(const Values& v, const Symbols& x, const ConvShape& c,
+                                 std::vector<uint64_t> w, SumsMemo* memo) {
+  if (memo == nullptr || w.empty() || c.out < 1) return conv_sums(v, x, c, w, {}, false);
+  const std::vector<uint64_t> factors = channel_factors(v.field(), c, w);
+  const auto key = sums_key(v, x, c, w);
+  auto known = memo->find(key);
+  if (known == memo->end()) known = memo->emplace(key, conv_sums(v, x, c, w, {}, false)).first;
+  std::vector<uint64_t> out = known->second;
+  const size_t pixels = static_cast<size_t>(c.w.out_h * c.w.out_w);
+  for (size_t i = 0; i < out.size(); ++i)
+    if (const uint64_t k = factors[i / pixels % factors.size()]; k != 1) out[i] = v.field().mul(out[i], k);
+  return out;
+}
+
+bool are_sums(const Values& v, const Symbols& x, const ConvShape& c, std::span<const uint64_t> w,
+              std::span<const uint64_t> sums) {
+  const Field& f = v.field();
+  const int64_t taps = c.w.kernel_h * c.w.kernel_w, ic = c.in / c.groups, n = c.out / c.groups,
+                pixels = c.w.out_h * c.w.out_w;
+  std::vector<uint64_t> random(static_cast<size_t>(n));
+  for (size_t k = 0; k < random.size(); ++k) random[k] = f.hash(6, k, w.size());
+  for (int64_t g = 0; g < c.groups; ++g) {
+    std::vector<uint64_t> combined(static_cast<size_t>(taps * ic), 0);
+    for (int64_t k = 0; k < n; ++k)
+      for (int64_t i = 0; i < ic; ++i)
+        for (int64_t t = 0; t < taps; ++t) {
+          uint64_t& to = combined[static_cast<size_t>(t * ic + i)];
+          to = f.add(to, f.mul(random[static_cast<size_t>(k)],
+                               w[static_cast<size_t>(((g * n + k) * ic + i) * taps + t)]));
+        }
+    const Weights row(f, taps, ic, 1, combined, true);
+    for (int64_t b = 0; b < c.batch; ++b) {
+      std::vector<uint64_t> expected(static_cast<size_t>(pixels), 0), given(expected);
+      row.add_sums(c.w, image(v, x, c, b, g * ic, ic), expected);
+      for (int64_t k = 0; k < n; ++k)
+        for (int64_t p = 0; p < pixels; ++p) {
+          uint64_t& to = given[static_cast<size_t>(p)];
+          to = f.add(to, f.mul(random[static_cast<size_t>(k)],
+                               sums[static_cast<size_t>((b * c.out + g * n + k) * pixels + p)]));
+        }
+      if (expected != given) return false;
+    }
+  }
+  return true;
 }
 
 std::vector<Val> product_sums(const Values& v, const Symbols& a, const Symbols& b, const Shape& y,

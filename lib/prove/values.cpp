@@ -36,6 +36,9 @@ enum Tag : uint64_t {
   kCompare
 };
 
+// Differences of 8 bits of which a sum is an integer that fp32 holds.
+constexpr uint32_t kExactTerms = (1u << 24) / 255;
+
 bool is(Val v, float n) {
   return is_number(v) && number_of(v) == n;
 }
@@ -88,9 +91,18 @@ Val Values::add(Val a, Val b) {
   if (is(a, 0)) return b;
   if (is(b, 0)) return a;
   // Integers of 8 bits, and sums of few of them.
-  if ((a & b & kInteger) != 0) return f_.add(element(a), element(b)) | kInteger;
+  if (const uint32_t n = terms(a) + terms(b); (a & b & kInteger) != 0 && n <= kExactTerms) {
+    const Val sum = f_.add(element(a), element(b));
+    terms_[sum] = n;
+    return sum | kInteger;
+  }
   const uint64_t x = element(a), y = element(b);
   return f_.hash(kAdd, std::min(x, y), std::max(x, y));
+}
+
+uint32_t Values::terms(Val v) const {
+  const auto known = terms_.find(v & kElement);
+  return known == terms_.end() ? 1 : known->second;
 }
 
 Val Values::mul(Val a, Val b) {
@@ -297,11 +309,14 @@ Val Values::from_sum(uint64_t sum) {
   return f_.hash(kFromSum, sum);
 }
 
-uint32_t Values::register_table(const std::string& name, std::vector<float> lines) {
-  for (uint32_t i = 0; i < tables_.size(); ++i)
-    if (tables_[i].name == name) return i;
-  tables_.push_back({name, std::move(lines)});
-  return static_cast<uint32_t>(tables_.size() - 1);
+uint32_t Values::register_table(const std::string& name, std::vector<float> lines, bool of_function) {
+  if (const auto named = names_.find(name); named != names_.end()) return named->second;
+  const auto same = real_ ? std::nullopt : find_table(lines);
+  const auto id = same ? *same : static_cast<uint32_t>(tables_.size());
+  if (!same) tables_.push_back({std::move(lines), false});
+  tables_[id].of_function = tables_[id].of_function || of_function;
+  names_.emplace(name, id);
+  return id;
 }
 
 std::optional<uint32_t> Values::find_table(const std::vector<float>& lines) const {

@@ -46,8 +46,8 @@ struct Quantum {
 };
 
 struct Table {
-  std::string name;
   std::vector<float> lines;  // c0, c1 of each of 2048 segments
+  bool of_function = true;   // of the model; else only its bytes are known
 };
 
 class Values {
@@ -90,8 +90,8 @@ class Values {
   // fp32 of an exact sum modulo 2^32, an element of the field; `number`: what it is, where it is known.
   Val from_sum(uint64_t sum);
 
-  // Tables by the name of their function.
-  uint32_t register_table(const std::string& name, std::vector<float> lines);
+  // Tables by the name of their function; of claim A those with the same lines are one.
+  uint32_t register_table(const std::string& name, std::vector<float> lines, bool of_function = true);
   std::optional<uint32_t> find_table(const std::vector<float>& lines) const;
   const Table& table(uint32_t id) const { return tables_[id]; }
   Val look_up(uint32_t table, Val x);
@@ -110,6 +110,7 @@ class Values {
     Quantum quantum;
   };
   Val extreme(Val a, Val b, bool greatest);
+  uint32_t terms(Val v) const;
   Val pair(uint64_t tag, Val a, Val b) const { return f_.hash(tag, element(a), element(b)); }
 
   const Field& f_;
@@ -117,7 +118,9 @@ class Values {
   std::unordered_map<uint64_t, std::vector<uint64_t>> greatest_, least_;
   std::unordered_map<uint64_t, Clip> clips_;  // of what is not rounded to fp16
   std::unordered_map<uint64_t, Read> reads_;
+  std::unordered_map<uint64_t, uint32_t> terms_;  // of sums of integers, from two on
   std::vector<Table> tables_;
+  std::map<std::string, uint32_t> names_;
   std::map<std::string, uint32_t> bytes_;
 };
 

@@ -67,6 +67,23 @@ struct StoredValue {
   ElementType type = ElementType::F16;
 };
 
+// Where an activation lies once it has been made. Element (i0, i1, ...) is byte `offset` + the sum of
+// i_k * strides[k] of its buffer, which has rows of `pitch` bytes. A piece holds bytes [byte0, byte1) of rows
+// [row0, row1), rows `local` bytes apart from `address` on; between them nothing else is said. What
+// instructions [begin, end) of main wrote there is part of the value when `end` is reached.
+struct PlacedValue {
+  struct Piece {
+    uint32_t begin = 0, end = 0;
+    uint32_t space = 0;  // 0: DDR, 1 + t: on-chip memory of tile t
+    int64_t address = 0, row0 = 0, row1 = 0, byte0 = 0, byte1 = 0, local = 1;
+  };
+  ir::ValueId value;
+  ElementType type = ElementType::F16;
+  int64_t offset = 0, pitch = 1;
+  std::vector<int64_t> strides;
+  std::vector<Piece> pieces;
+};
+
 struct RegionCode {
   std::string bytes;  // NAME.region<i>.mrvl: what the device loads; empty: that is made of `files` elsewhere
   std::vector<std::pair<std::string, std::string>> files = {};  // NAME_region<i> with the ending: texts
@@ -79,6 +96,7 @@ struct RegionCode {
   std::vector<Port> inputs, outputs;  // in order of Region::inputs / outputs
   // As Backend::stored_values() says while the constants are there; who compiles the region asks.
   std::vector<StoredValue> stored = {};
+  std::vector<PlacedValue> places = {};      // for `mrvlc prove`; values may be left out
   std::vector<CodeRange> instructions;       // cover every instruction of every section, in order
   std::array<uint32_t, 3> section_counts{};  // instructions of each
   std::vector<LayerReport> layers;

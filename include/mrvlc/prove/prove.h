@@ -34,7 +34,6 @@ struct NodeProof {
   std::string why_not;    // of claim A
   bool declared = false;  // claim B
   std::string why_not_declared;
-  std::vector<std::string> lemmas;
 };
 
 struct RegionProof {
@@ -42,7 +41,10 @@ struct RegionProof {
   std::string file, sha256;
   uint32_t instructions = 0;
   uint64_t elements = 0;  // of outputs, compared
-  std::string refusal;    // what contradicts the model or docs/isa.md; empty: nothing
+  uint64_t inner = 0;     // of values between layers, compared
+  // Values that nobody says how they are computed: what reads them is proved for what the binary stores.
+  std::vector<std::string> taken;
+  std::string refusal;  // what contradicts the model or docs/isa.md; empty: nothing
 };
 
 struct Proof {

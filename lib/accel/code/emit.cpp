@@ -22,12 +22,14 @@ class Emission {
     for (size_t s = 0; s < p_.steps.size(); ++s) {
       for (; next < due.size() && due[next].step <= static_cast<int64_t>(s); ++next)
         fetch(due[next].item, due[next].load);
+      const auto begin = static_cast<uint32_t>(out_.instructions.size());
       for (size_t c = p_.steps[s].first_code; c < p_.code_end(s); ++c) {
         Code& code = p_.code[c];
         resolve(code.instruction, code.items, p_.items);
         append(std::move(code.instruction), code.owner);
         for (uint32_t item : code.items) note(item);
       }
+      span(p_.steps[s].primitive, begin);
     }
     keep_pinned();
     std::ranges::stable_sort(out_.uses, {}, [](const Use& u) { return std::pair(u.use.first, u.use.begin); });
@@ -125,6 +127,15 @@ class Emission {
     u.first = u.last = now;
     u.layer = item.owner.layer;
     out_.uses.push_back({std::move(u), item.buffer});
+  }
+
+  // The steps of a primitive follow one another.
+  void span(uint32_t primitive, uint32_t begin) {
+    const auto end = static_cast<uint32_t>(out_.instructions.size());
+    if (primitive >= out_.primitives.size()) out_.primitives.resize(primitive + 1, {UINT32_MAX, 0});
+    auto& [first, last] = out_.primitives[primitive];
+    first = std::min(first, begin);
+    last = end;
   }
 
   // What stays is there from before the first instruction to after the last.

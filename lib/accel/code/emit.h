@@ -15,6 +15,7 @@ struct Emitted {
   std::vector<backend::CodeRange> init_ranges, ranges;
   std::vector<Use> uses;  // by first instruction, then address
   int64_t ocm_peak = 0;
+  std::vector<std::pair<uint32_t, uint32_t>> primitives;  // of main, [begin, end) of each primitive's steps
 };
 Emitted emit(TileProgram&& program, uint64_t ddr_end);
 

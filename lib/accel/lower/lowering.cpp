@@ -135,6 +135,9 @@ Result<Lowered> Lowering::run() {
     lowered_.layer_weight_bytes[layer_] = static_cast<int64_t>(program_.weights.size()) - before;
   }
   program_.buffers[kWeights].bytes = static_cast<int64_t>(program_.weights.size());
+  for (const auto& [value, view] : views_)
+    if (graph_.value(value).kind == ir::ValueKind::Result && layer_of_.contains(graph_.value(value).producer))
+      lowered_.activations.emplace(value, view);
   lowered_.program = std::move(program_);
   return std::move(lowered_);
 }

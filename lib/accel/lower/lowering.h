@@ -21,6 +21,7 @@ struct Lowered {
   std::vector<uint32_t> input_buffers, output_buffers;
   std::vector<int64_t> layer_weight_bytes;
   std::vector<Diag> warnings;
+  std::map<ir::ValueId, View> activations;  // where results lie, of those that have a place
 };
 
 // Values stored as fp32 (wide.cpp).

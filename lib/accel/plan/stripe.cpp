@@ -225,7 +225,10 @@ class Striper {
 
   uint32_t stripe_buffer(uint32_t buffer, Span rows, Program& out) const {
     Buffer b = p_.buffers[buffer];
-    b.rows = rows.size() * (b.rows / users_[buffer].accesses.front().rows);
+    const int64_t each = b.rows / users_[buffer].accesses.front().rows;
+    b.part_of = buffer;
+    b.first_row = rows.begin * each;
+    b.rows = rows.size() * each;
     b.bytes = b.rows * b.pitch;
     out.buffers.push_back(b);
     return static_cast<uint32_t>(out.buffers.size() - 1);

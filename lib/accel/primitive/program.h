@@ -24,6 +24,9 @@ struct Buffer {
   int64_t rows = 1;   // of `pitch` bytes, in use
   int64_t grain = 1;  // rows that belong together: pixels of an image row when channels are stored last
   ir::ValueId value;  // that it was made for; invalid: an intermediate of lowering
+  // Of a stripe: the buffer whose rows from `first_row` on it holds.
+  uint32_t part_of = UINT32_MAX;
+  int64_t first_row = 0;
 };
 inline constexpr uint32_t kWeights = 0;
 

@@ -91,6 +91,7 @@ class ProofWriter {
     ports("inputs", g, code.inputs);
     ports("outputs", g, code.outputs);
     stored(g, region, code);
+    places(g, code);
     out_.key("layers").array();
     for (size_t i = 0; i < region.layers.size(); ++i) layer(g, region.layers[i]);
     out_.end();
@@ -130,6 +131,31 @@ class ProofWriter {
       out_.member("value", name_of(g, value));
       out_.member("pair", precision.kind == partition::Precision::Kind::Pair);
       out_.member("shift", precision.shift);
+      out_.end();
+    }
+    out_.end();
+  }
+
+  // Where stored values lie, as backend::PlacedValue says: pieces are [begin, end, space, address, row0,
+  // row1, byte0, byte1, local].
+  void places(const ir::Graph& g, const backend::RegionCode& code) {
+    out_.key("places").array();
+    for (const backend::PlacedValue& p : code.places) {
+      out_.object();
+      out_.member("value", name_of(g, p.value));
+      out_.member("stored", mrvlc::name(p.type));
+      out_.member("offset", p.offset);
+      out_.member("pitch", p.pitch);
+      numbers("strides", p.strides);
+      out_.key("pieces").array();
+      for (const auto& [begin, end, space, address, row0, row1, byte0, byte1, local] : p.pieces) {
+        out_.array();
+        for (int64_t n :
+             {int64_t{begin}, int64_t{end}, int64_t{space}, address, row0, row1, byte0, byte1, local})
+          out_.value(n);
+        out_.end();
+      }
+      out_.end();
       out_.end();
     }
     out_.end();

@@ -23,7 +23,10 @@ Json region_json(const prove::RegionProof& r) {
             {"file", r.file},
             {"instructions", r.instructions},
             {"elements", r.elements},
+            {"inner", r.inner},
+            {"taken", Json::array()},
             {"refused", Json()}};
+  for (const std::string& t : r.taken) j["taken"].push_back(idmap::json_text(t));
   if (!r.refusal.empty()) j["refused"] = r.refusal;
   return j;
 }
@@ -36,7 +39,6 @@ Json node_json(const prove::NodeProof& n) {
             {"declared", n.declared}};
   if (!n.exact) j["reason"] = idmap::json_text(n.why_not);
   if (!n.declared) j["reason_declared"] = idmap::json_text(n.why_not_declared);
-  if (!n.lemmas.empty()) j["lemmas"] = n.lemmas;
   return j;
 }
 
@@ -100,10 +102,12 @@ std::string summary(const prove::Proof& proof) {
   const size_t all = proof.nodes.size(), exact = proof.exact();
   std::string text;
   for (const prove::RegionProof& r : proof.regions)
-    text += fmt::format("{}: {}\n", r.file,
-                        r.refusal.empty() ? fmt::format("{} instructions, {} elements of outputs compared",
-                                                        r.instructions, r.elements)
-                                          : "refused: " + r.refusal);
+    text += fmt::format(
+        "{}: {}\n", r.file,
+        r.refusal.empty()
+            ? fmt::format("{} instructions, {} elements of outputs and {} between layers compared",
+                          r.instructions, r.elements, r.inner)
+            : "refused: " + r.refusal);
   text += fmt::format("proved: {} of {} nodes, for all inputs without NaN\n", proof.proved(), all);
   text += fmt::format(
       "  A, the binary computes its layers bit for bit: {}\n  B, the layers are the model but for rounding: "
@@ -114,6 +118,10 @@ std::string summary(const prove::Proof& proof) {
     if (!n.exact) reasons[(n.declared ? "A: " : "A and B: ") + n.why_not].push_back(&n);
     if (n.exact && !n.declared) reasons["B: " + n.why_not_declared].push_back(&n);
   }
+  for (const prove::RegionProof& r : proof.regions)
+    for (const std::string& t : r.taken)
+      text += fmt::format("taken as the binary stores it, and nodes behind it are proved for that: '{}'\n",
+                          printable(t));
   for (const auto& [why, nodes] : reasons) {
     text += fmt::format("not proved, {}: {} nodes:", printable(why), nodes.size());
     constexpr size_t kShown = 8;

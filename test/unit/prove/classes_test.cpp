@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "functions.h"
-#include "machine.h"
+#include "machine/machine.h"
 #include "paths.h"
 #include "subject.h"
 

@@ -95,6 +95,10 @@ Subject::Subject(const std::filesystem::path& file, uint32_t tiles, bool pinned)
   uint32_t size = 0;
   std::memcpy(&size, &bytes[580], 4);
   instructions = size / 256;
+  std::memcpy(&offset, &bytes[1224], 4);
+  first_weight = offset;
+  std::memcpy(&size, &bytes[1228], 4);
+  weights = size;
 }
 
 std::string Subject::refusal(const std::string& changed) const {

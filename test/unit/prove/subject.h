@@ -20,7 +20,8 @@ struct Subject {
   std::string bytes;  // of region 0, in plain code
   target::Machine machine;
   size_t first_instruction = 0,
-         instructions = 0;  // of the file: where main begins, how many all sections have
+         instructions = 0,            // of the file: where main begins, how many all sections have
+      first_weight = 0, weights = 0;  // of the file: where weights begin, their bytes
 
   // Why the prover refuses these bytes; empty: it does not.
   std::string refusal(const std::string& changed) const;

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <span>
 
-#include "binary.h"
+#include "machine/binary.h"
 #include "mrvlc/support/hash.h"
 
 namespace mrvlc::prove {

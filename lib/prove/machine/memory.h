@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "binary.h"
+#include "machine/binary.h"
 
 namespace mrvlc::prove {
 
@@ -45,6 +45,8 @@ class Memory {
   void write(uint32_t space, uint64_t at, Type type, Val v) {
     cells(space, at, size_of(type), true).write(at, type, v);
   }
+  // The same where a value may not lie there: nullopt.
+  std::optional<Val> peek(uint32_t space, uint64_t at, Type type) const;
   // Bytes of constants: weights, tables.
   std::string known_bytes(uint32_t space, uint64_t at, uint64_t size) const;
   // Everything is read before anything is written: `read` and `write` in turn.

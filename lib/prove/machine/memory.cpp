@@ -1,5 +1,5 @@
 // Reading needs all bytes of one value, in order, of the type that the instruction names.
-#include "memory.h"
+#include "machine/memory.h"
 
 #include <fmt/format.h>
 
@@ -126,6 +126,16 @@ Val Memory::read(uint32_t space, uint64_t at, Type type) const {
   if (in_weights(space, at))
     return number_of_bytes(reinterpret_cast<const uint8_t*>(b_.weight_bytes.data()) + at, type);
   return cells(space, at, size_of(type)).read(at, type);
+}
+
+std::optional<Val> Memory::peek(uint32_t space, uint64_t at, Type type) const {
+  if (space > tiles_.size()) return std::nullopt;
+  try {
+    check(space, at, at + size_of(type), true);
+    return read(space, at, type);
+  } catch (const Refusal&) {
+    return std::nullopt;
+  }
 }
 
 std::string Memory::known_bytes(uint32_t space, uint64_t at, uint64_t size) const {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "binary.h"
+#include "machine/binary.h"
 
 namespace mrvlc::prove {
 namespace {

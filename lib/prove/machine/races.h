@@ -2,7 +2,7 @@
 #pragma once
 #include <unordered_map>
 
-#include "memory.h"
+#include "machine/memory.h"
 
 namespace mrvlc::prove {
 

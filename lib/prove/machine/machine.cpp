@@ -1,5 +1,5 @@
 // The order of execution, memory accesses, copies.
-#include "machine.h"
+#include "machine/machine.h"
 
 #include <fmt/format.h>
 
@@ -19,8 +19,18 @@ Machine::Machine(const Binary& b, Values& values, const Limits& limits, bool ope
       sums_(b.tiles),
       by_init_(b.tiles, std::vector<bool>(b.ocm_bytes, false)) {}
 
-void Machine::run(const Stored& stored) {
+void Machine::run(const Stored& stored, Observer* observer) {
+  observer_ = observer;
+  if (observer != nullptr)
+    made_.assign(b_.tiles, std::vector<std::pair<Val, uint64_t>>(b_.ocm_bytes / 2 + 1));
   for (uint32_t s = 0; s < 3; ++s) run_section(s, stored);
+}
+
+std::optional<uint64_t> Machine::sum_at(uint32_t space, uint64_t at, Val v) const {
+  if (space == 0 || space > made_.size() || at / 2 >= made_[space - 1].size()) return std::nullopt;
+  const auto& [result, sum] = made_[space - 1][at / 2];
+  if (result != v) return std::nullopt;
+  return sum;
 }
 
 void Machine::run_section(uint32_t section, const Stored& stored) {
@@ -29,7 +39,11 @@ void Machine::run_section(uint32_t section, const Stored& stored) {
   races_.begin_section();
   for (index_ = 0; index_ < b_.sections[section].size(); ++index_) {
     try {
+      if (observer_ != nullptr && section == 1) observer_->before(index_);
       execute(b_.sections[section][index_]);
+      if (observer_ != nullptr && section == 1)
+        observer_->after(index_, memory_, v_,
+                         [this](uint32_t space, uint64_t at, Val v) { return sum_at(space, at, v); });
     } catch (const Refusal& r) {
       throw Located{section, index_, r.text};
     }
@@ -60,7 +74,10 @@ void Machine::execute(const Instruction& i) {
       pool(i);
       break;
   }
-  for (const Touch& t : touched_) races_.touch(t);
+  for (const Touch& t : touched_) {
+    races_.touch(t);
+    if (observer_ != nullptr && section_ == 1 && t.writes) observer_->written(t);
+  }
   races_.end();
 }
 
@@ -166,7 +183,12 @@ Machine::Epilogue Machine::epilogue(const Instruction& i, size_t at) {
   std::vector<float> lines(4096);
   std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(lines.data()));
   auto known = v_.find_table(lines);
-  if (!known && open_) known = v_.register_table("table " + sha256_hex(bytes), lines);
+  if (!known && open_) {
+    known = v_.register_table("table " + sha256_hex(bytes), lines, false);
+    unknown_.push_back(
+        {*known,
+         {section_, index_, fmt::format("the table at {:#x} is that of no function of the model", e.table)}});
+  }
   if (!known) throw Refusal{fmt::format("the table at {:#x} is that of no function of the model", e.table)};
   e.table_id = *known;
   return e;

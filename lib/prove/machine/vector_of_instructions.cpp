@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "machine.h"
+#include "machine/machine.h"
 
 namespace mrvlc::prove {
 namespace {

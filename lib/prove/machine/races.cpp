@@ -1,5 +1,5 @@
 // A conflict is ordered when the later instruction starts after the earlier one has completed.
-#include "races.h"
+#include "machine/races.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "machine.h"
+#include "machine/machine.h"
 
 namespace mrvlc::prove {
 namespace {
@@ -185,7 +185,9 @@ void Machine::finish_product(const Instruction& i, const Window& w, std::vector<
         }
       }
       const int64_t at = out + p / w.out_w * out_row + p % w.out_w * out_col + k * out_channel;
-      write(static_cast<uint64_t>(at), type, finish(x, e, type, {i.i16(204), i.f32(208)}));
+      const Val y = finish(x, e, type, {i.i16(204), i.f32(208)});
+      write(static_cast<uint64_t>(at), type, y);
+      if (!made_.empty()) made_[i.tile][static_cast<size_t>(at) / 2] = {y, sum};
     }
 }
 

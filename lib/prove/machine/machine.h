@@ -4,9 +4,10 @@
 #include <memory>
 #include <set>
 
-#include "memory.h"
+#include "machine/memory.h"
+#include "machine/observe.h"
+#include "machine/races.h"
 #include "products.h"
-#include "races.h"
 
 namespace mrvlc::prove {
 
@@ -28,7 +29,15 @@ class Machine {
   Memory& memory() { return memory_; }
   // Calls `stored(section, instruction, value)` for each element that arithmetic stores. Throws Located.
   using Stored = std::function<void(uint32_t, uint32_t, Val)>;
-  void run(const Stored& stored);
+  void run(const Stored& stored, Observer* observer = nullptr);
+  // Tables that were no function's when they were used, and where first. Of an open machine alone.
+  struct UnknownTable {
+    uint32_t id = 0;
+    Located first;
+  };
+  const std::vector<UnknownTable>& unknown_tables() const { return unknown_; }
+  // The sum of products that became `v` there; nothing where it is not known. A guess, for sums are checked.
+  std::optional<uint64_t> sum_at(uint32_t space, uint64_t at, Val v) const;
 
  private:
   struct Operand {
@@ -81,11 +90,14 @@ class Machine {
   bool open_;
   Memory memory_;
   Races races_;
-  std::vector<Sums> sums_;  // by tile
+  std::vector<Sums> sums_;                                   // by tile
+  std::vector<std::vector<std::pair<Val, uint64_t>>> made_;  // by tile and two bytes: a result, and its sum
   uint32_t space_ = 1, section_ = 0, index_ = 0;
   std::vector<Touch> touched_;
   std::vector<std::vector<bool>> by_init_;  // bytes of each tile that init wrote
   const Stored* stored_ = nullptr;
+  Observer* observer_ = nullptr;
+  std::vector<UnknownTable> unknown_;
 };
 
 }  // namespace mrvlc::prove
