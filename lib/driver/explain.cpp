@@ -1,16 +1,17 @@
-// `mrvlc explain` and `mrvlc map`: readers of placement.json and idmap.json.
+// `mrvlc explain` and `mrvlc map`: what placement.json and idmap.json answer.
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <set>
 
 #include "folder/output_folder.h"
-#include "mrvlc/idmap/idmap.h"
+#include "model/placement_table.h"
 #include "mrvlc/idmap/select.h"
 #include "mrvlc/support/codes.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/json_document.h"
+#include "output/expected.h"
 #include "output/expected_text.h"
-#include "output/partition_json.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -19,33 +20,19 @@ Diag usage(std::string text) {
   return make_diag<DiagCode::MRV0004>(std::move(text));
 }
 
-// A node without a name is known by its first output.
-std::string shown_name(const Json& n) {
-  if (n.at("name") != "" || n.at("outputs").empty()) return n.at("name").get<std::string>();
-  return n.at("outputs")[0].get<std::string>();
+std::string node_row(const PlacementEntry& n, const std::string& reason) {
+  const std::string place = n.region ? fmt::format("{} {}", n.where, *n.region) : n.where;
+  return fmt::format("{:<14} {:<20} {:>14} {:<22} {:<24} {}\n", place, n.op_type,
+                     n.macs == 0 ? "" : std::to_string(n.macs), n.rule.value_or(""), n.shown_name(), reason);
 }
 
-std::string node_row(const Json& n, const std::string& reason) {
-  std::string place = n.at("where").get<std::string>();
-  if (n.contains("region")) place += fmt::format(" {}", n.at("region").get<int>());
-  const auto macs = n.at("macs").get<int64_t>();
-  return fmt::format("{:<14} {:<20} {:>14} {:<22} {:<24} {}\n", place, n.at("op_type").get<std::string>(),
-                     macs == 0 ? "" : std::to_string(macs), n.value("rule", ""), shown_name(n), reason);
-}
-
-std::string node_details(const Json& n) {
-  std::string out = node_row(n, n.value("reason", ""));
-  if (!n.contains("tried")) return out;
-  for (const Json& t : n.at("tried")) {
-    if (t.at("accepted").get<bool>()) {
-      out += fmt::format("  rule {}: accepted\n", t.at("rule").get<std::string>());
-      continue;
-    }
-    out += fmt::format("  rule {}: {}", t.at("rule").get<std::string>(), t.at("reason").get<std::string>());
-    if (t.at("condition") != "") {
-      out += fmt::format(" [{}; actual {}, limit {}]", t.at("condition").get<std::string>(),
-                         t.at("actual").get<std::string>(), t.at("limit").get<std::string>());
-    }
+std::string node_details(const PlacementEntry& n) {
+  std::string out = node_row(n, n.reason);
+  if (!n.tried) return out;
+  for (const partition::RuleTrial& t : *n.tried) {
+    out += fmt::format("  rule {}: {}", t.rule, t.accepted ? "accepted" : t.reason);
+    if (!t.accepted && !t.condition.empty())
+      out += fmt::format(" [{}; actual {}, limit {}]", t.condition, t.actual, t.limit);
     out += "\n";
   }
   return out;
@@ -98,18 +85,12 @@ Result<idmap::Query> read_query(const MapQuery& query) {
   return q;
 }
 
-Result<std::string> answer(const Json& map, const idmap::Query& q, bool json) {
-  if (!json) return idmap::text_of(map, q);
-  MRVLC_ASSIGN(const Json part, idmap::select(map, q));
-  return json_document(part);
-}
-
 // A reason of this many nodes stands below the table, once.
 constexpr size_t kSharedReason = 4;
 
-std::string table(const Json& nodes) {
+std::string table(const std::vector<PlacementEntry>& nodes) {
   std::vector<std::string> reasons;
-  for (const Json& n : nodes) reasons.push_back(n.value("reason", ""));
+  for (const PlacementEntry& n : nodes) reasons.push_back(n.reason);
   std::vector<std::string> shown = reasons;
   std::string shared;
   size_t number = 0;
@@ -126,89 +107,72 @@ std::string table(const Json& nodes) {
   return text + shared;
 }
 
-std::string expectation(const Json& report) {
-  std::string text = "partition: " + partition_line(report.at("partition")) + "\n";
+std::string expectation(const Report& report) {
+  std::string text = "partition: " + partition_line(report.partition) + "\n";
   for (const std::string& line : expected_lines(report)) text += line + "\n";
   return text;
 }
 
 // How large what a node makes gets, of results that regions store.
-std::string ranges_of(const Json& placement, const Json& node) {
+std::string ranges_of(const PlacementTable& placement, const PlacementEntry& node) {
   std::string out;
-  if (!placement.contains("ranges")) return out;
-  for (const Json& r : placement.at("ranges")) {
-    const Json& outputs = node.at("outputs");
-    if (std::find(outputs.begin(), outputs.end(), r.at("value")) == outputs.end()) continue;
-    const std::string known = r.at("known").get<std::string>(), value = r.at("value").get<std::string>();
-    out += r.contains("max_abs")
-               ? fmt::format("  '{}' is at most {:.5g} ({}), stored as {}\n", value,
-                             r.at("max_abs").get<double>(), known, r.at("stored").get<std::string>())
-               : fmt::format("  '{}': nothing is known of its range, stored as {}\n", value,
-                             r.at("stored").get<std::string>());
+  for (const StoredRange& r : placement.ranges) {
+    if (std::ranges::find(node.outputs, r.value) == node.outputs.end()) continue;
+    out += r.max_abs
+               ? fmt::format("  '{}' is at most {:.5g} ({}), stored as {}\n", r.value, *r.max_abs, r.known,
+                             r.stored)
+               : fmt::format("  '{}': nothing is known of its range, stored as {}\n", r.value, r.stored);
   }
   return out;
 }
 
 // Where the node comes from in the exported program, as far as the map says so.
-std::string origin_of(const Json& map, const Json& node) {
-  for (const Json& source : map.at("sources")) {
-    if (source.at("id") != node.at("id")) continue;
-    const std::string location = idmap::location_text(source);
-    return location.empty() ? "" : "  from " + location + "\n";
-  }
-  return {};
+std::string origin_of(const idmap::Map& map, const PlacementEntry& node) {
+  const auto source = std::ranges::find(map.sources, node.id, &idmap::Source::id);
+  const std::string location = source == map.sources.end() ? "" : idmap::location_text(*source);
+  return location.empty() ? "" : "  from " + location + "\n";
 }
 
 // The nodes of that name, output or id.
-Result<Json> nodes_called(const Json& placement, const std::string& node) {
-  Json found = Json::array();
+Result<std::vector<PlacementEntry>> nodes_called(const PlacementTable& placement, const std::string& node) {
   const std::string wanted = idmap::json_text(node);  // the name itself, or as it is shown
-  for (const Json& n : placement.at("nodes")) {
-    const Json& outputs = n.at("outputs");
-    bool hit = n.at("name") == wanted || n.at("id") == wanted ||
-               std::find(outputs.begin(), outputs.end(), wanted) != outputs.end();
-    if (hit) found.push_back(n);
-  }
+  std::vector<PlacementEntry> found;
+  std::ranges::copy_if(placement.nodes, std::back_inserter(found), [&](const PlacementEntry& n) {
+    return n.name == wanted || n.id == wanted || std::ranges::find(n.outputs, wanted) != n.outputs.end();
+  });
   if (!found.empty()) return found;
   return usage(
       fmt::format("no ONNX node is called '{}'{}; 'mrvlc inspect MODEL' and OUT/placement.json list them",
-                  printable(node), idmap::suggest_node(placement.at("nodes"), wanted)));
-}
-
-Result<std::string> explanation(const Json& placement, const Json& map, const std::string& node) {
-  MRVLC_ASSIGN(const Json found, nodes_called(placement, node));
-  std::string text;
-  for (const Json& n : found) text += node_details(n) + origin_of(map, n) + ranges_of(placement, n);
-  return text;
+                  printable(node), idmap::suggest_node(placement.nodes, wanted)));
 }
 
 // Entries of placement.json, and what report.json expects.
-Result<std::string> explanation_json(const Json& placement, const Json& report,
-                                     const std::optional<std::string>& node) {
-  Json out = {{"nodes", placement.at("nodes")}};
-  if (node) {
-    MRVLC_ASSIGN(out["nodes"], nodes_called(placement, *node));
-  } else {
-    out["partition"] = report.at("partition");
-    out["expected"] = report.at("expected");
+struct ExplainedJson {
+  std::vector<PlacementEntry> nodes = {};
+  std::optional<ReportedPartition> partition = {};
+  std::optional<ExpectedTime> expected = {};
+  static void fields(auto& f, auto& e) {
+    f("nodes", e.nodes)("partition", e.partition)("expected", e.expected);
   }
-  return json_document(out);
-}
+};
 
 }  // namespace
 
 Result<std::string> explain(const std::filesystem::path& out, const std::optional<std::string>& node,
                             bool json) {
-  MRVLC_ASSIGN(OutputFolder folder, open_output(out));
-  MRVLC_ASSIGN(Json placement, folder.json("placement.json"));
-  if (node && !json) {
-    MRVLC_ASSIGN(const Json map, folder.json("idmap.json"));
-    return folder.reading([&] { return explanation(placement, map, *node); });
+  MRVLC_ASSIGN(const OutputFolder folder, open_output(out));
+  MRVLC_ASSIGN(const auto placement, folder.read<PlacementTable>("placement.json"));
+  if (!node) {
+    MRVLC_ASSIGN(const auto report, folder.read<Report>("report.json"));
+    if (!json) return table(placement.nodes) + expectation(report);
+    return json::document(ExplainedJson{placement.nodes, report.partition, report.expected});
   }
-  MRVLC_ASSIGN(Json report, folder.json("report.json"));
-  if (json) return folder.reading([&] { return explanation_json(placement, report, node); });
-  return folder.reading(
-      [&]() -> Result<std::string> { return table(placement.at("nodes")) + expectation(report); });
+  MRVLC_ASSIGN(const auto found, nodes_called(placement, *node));
+  if (json) return json::document(ExplainedJson{found});
+  MRVLC_ASSIGN(const auto map, folder.read<idmap::Map>("idmap.json"));
+  std::string text;
+  for (const PlacementEntry& n : found) text += node_details(n) + origin_of(map, n) + ranges_of(placement, n);
+  return text;
 }
 
 namespace {
@@ -235,28 +199,26 @@ Result<std::string> explain_code(const std::string& code, bool json) {
 }
 
 Result<std::string> map(const std::filesystem::path& out, const MapQuery& query) {
-  MRVLC_ASSIGN(OutputFolder folder, open_output(out));
-  MRVLC_ASSIGN(Json json, folder.json("idmap.json"));
+  MRVLC_ASSIGN(const OutputFolder folder, open_output(out));
+  MRVLC_ASSIGN(const auto map, folder.read<idmap::Map>("idmap.json"));
   MRVLC_ASSIGN(const idmap::Query q, read_query(query));
-  return folder.reading([&] { return answer(json, q, query.json); });
+  if (!query.json) return idmap::text_of(map, q);
+  MRVLC_ASSIGN(const idmap::Part part, idmap::select(map, q));
+  return json::document(part);
 }
 
 Result<std::string> merge_maps(const std::vector<std::filesystem::path>& outs) {
-  std::vector<std::pair<std::string, Json>> maps;
+  std::vector<std::pair<std::string, idmap::Map>> maps;
   std::set<std::string> names;
   for (const auto& out : outs) {
     MRVLC_ASSIGN(OutputFolder folder, open_output(out));
     if (!names.insert(folder.name).second)
       return usage(
           fmt::format("--merge: two folders hold a model '{}'; compile one with --name", folder.name));
-    MRVLC_ASSIGN(Json json, folder.json("idmap.json"));
-    MRVLC_ASSIGN(std::string text, folder.reading([&]() -> Result<std::string> {
-      const std::pair<std::string, Json> one[] = {{folder.name, json}};
-      return idmap::merge(one).at("schema").get<std::string>();  // it is a map
-    }));
-    maps.emplace_back(folder.name, std::move(json));
+    MRVLC_ASSIGN(idmap::Map map, folder.read<idmap::Map>("idmap.json"));
+    maps.emplace_back(folder.name, std::move(map));
   }
-  return json_document(idmap::merge(maps));
+  return json::document(idmap::merge(maps));
 }
 
 }  // namespace mrvlc::driver

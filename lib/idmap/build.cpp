@@ -1,5 +1,6 @@
 // idmap.json, section by section: as a tree of values it would be larger than the model.
 #include <algorithm>
+#include <set>
 
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/ir/metadata.h"
@@ -11,116 +12,111 @@ namespace {
 // Sources that an erased expression lists at most, where it was made of others.
 constexpr size_t kFewSources = 16;
 
-class MapWriter {
+class MapMaker {
  public:
-  MapWriter(JsonWriter& out, const Compiled& compiled, const Fates& fates)
-      : out_(out), c_(compiled), fates_(fates) {}
+  MapMaker(const Compiled& compiled, const Fates& fates) : c_(compiled), fates_(fates) {}
 
-  void run() {
-    out_.object();
-    out_.member("schema", "mrvlc-idmap-1");
-    section("targets", [&] { targets(); });
-    section("sources", [&] { sources(); });
-    section("expressions", [&] {
-      expressions(c_.graph);
-      ir::for_each_body(c_.graph, [&](const ir::Graph& body) { expressions(body); });
-    });
-    section("layers", [&] { layers(); });
-    section("instructions", [&] { instructions(); });
-    section("host_functions", [&] { host_functions(); });
-    if (!c_.partition.calls.empty()) section("calls", [&] { calls(); });
-    write_precisions(out_, c_.graph, c_.partition);
-    if (c_.graph.metadata != nullptr) section("metadata", [&] { metadata(); });
-    out_.end();
+  // Who computes what the other tables list: of accelerators the regions; calls name their library.
+  std::vector<Target> targets() const {
+    std::vector<Target> out;
+    for (uint32_t a = 0; a < c_.accelerators.size(); ++a) {
+      std::vector<uint32_t>& regions =
+          out.emplace_back(Target{c_.accelerators[a], "accelerator"}).regions.emplace();
+      for (const auto& [graph, region] : all_regions(c_.graph, c_.partition))
+        if (region->accelerator == a) regions.push_back(region->id);
+    }
+    std::set<std::string> libraries;
+    for (const partition::Call& call : c_.partition.calls)
+      if (libraries.insert(call.target).second) out.push_back({call.target, "library"});
+    out.push_back({"host", "host"});
+    return out;
+  }
+
+  void sources(const json::Stream<Source>::Add& add) const {
+    for (size_t i = 0; i < c_.graph.sources().size(); ++i) {
+      const ir::Source& s = c_.graph.sources()[i];
+      Source entry{s.id, s.name, s.op_type, s.domain, s.outputs};
+      entry.fate = name(fates_.place(ir::SourceId(i)));
+      entry.reason = fates_.reason(ir::SourceId(i));
+      if (s.metadata != nullptr && !s.metadata->properties.empty())
+        entry.metadata = properties(s.metadata->properties);
+      if (const ir::Origin& origin = ir::origin_of(s); origin.known()) entry.location = location(origin);
+      add(entry);
+    }
+  }
+
+  void expressions(const json::Stream<Expression>::Add& add) const {
+    expressions(c_.graph, add);
+    ir::for_each_body(c_.graph, [&](const ir::Graph& body) { expressions(body, add); });
+  }
+
+  void layers(const json::Stream<Layer>::Add& add) const {
+    for (const auto& [graph, region] : all_regions(c_.graph, c_.partition)) {
+      for (uint32_t l = 0; l < region->layers.size(); ++l) {
+        const partition::Layer& layer = region->layers[l];
+        add({l, region->id, layer.rule, std::string(mrvlc::name(layer.kind)), expr_ids(*graph, layer.nodes)});
+      }
+    }
+  }
+
+  void instructions(const json::Stream<Instructions>::Add& add) const {
+    for (const auto& [graph, region] : all_regions(c_.graph, c_.partition))
+      for (const backend::CodeRange& r : c_.regions[region->id].instructions)
+        add({region->id, std::string(backend::kSectionNames[static_cast<size_t>(r.section)]), r.begin, r.end,
+             r.layer, graph->expr_id(r.expr)});
+  }
+
+  void host_functions(const json::Stream<Function>::Add& add) const {
+    for (const chost::HostFunction& f : c_.host.functions) {
+      Function entry{f.symbol, f.file, f.first_line, f.last_line, f.expr.index()};
+      for (ir::ExprId e : f.fused) entry.fused.push_back(e.index());
+      add(entry);
+    }
+  }
+
+  // In the order of the rules' decisions.
+  std::optional<std::vector<Call>> calls() const {
+    std::vector<Call> out;
+    for (size_t i = 0; i < c_.partition.calls.size(); ++i) {
+      const partition::Call& call = c_.partition.calls[i];
+      out.push_back(
+          {call.target, call.rule, call.function, c_.host.call_symbols[i], expr_ids(c_.graph, call.nodes)});
+    }
+    return out.empty() ? std::nullopt : std::optional(std::move(out));
+  }
+
+  std::optional<std::vector<KeptPrecision>> precisions() const {
+    std::vector<KeptPrecision> out = kept_precisions(c_.graph, c_.partition);
+    return out.empty() ? std::nullopt : std::optional(std::move(out));
+  }
+
+  // What the model says of itself, its graph and its functions.
+  std::optional<std::vector<Described>> metadata() const {
+    if (c_.graph.metadata == nullptr) return std::nullopt;
+    std::vector<Described> out;
+    for (const ir::Described& d : c_.graph.metadata->parts) out.push_back({d.of, properties(d.properties)});
+    return out;
   }
 
  private:
-  template <class F>
-  void section(const char* name, F fill) {
-    out_.key(name).array();
-    fill();
-    out_.end();
-  }
-  void text(const char* name, std::string_view value) {
-    out_.key(name);
-    write_text(out_, value);
-  }
-  template <class List, class F>
-  void list(const char* name, const List& items, F text_or_number) {
-    out_.key(name).array();
-    for (const auto& item : items) out_.value(text_or_number(item));
-    out_.end();
-  }
-
-  // Who computes what the other sections list: of accelerators the regions; calls name their library.
-  void targets() {
-    for (uint32_t a = 0; a < c_.accelerators.size(); ++a) {
-      target(c_.accelerators[a], "accelerator");
-      out_.key("regions").array();
-      for (const auto& [graph, region] : all_regions(c_.graph, c_.partition))
-        if (region->accelerator == a) out_.value(region->id);
-      out_.end();
-      out_.end();
-    }
-    std::vector<std::string> libraries;
-    for (const partition::Call& call : c_.partition.calls)
-      if (std::ranges::find(libraries, call.target) == libraries.end()) libraries.push_back(call.target);
-    for (const std::string& library : libraries) {
-      target(library, "library");
-      out_.end();
-    }
-    target("host", "host");
-    out_.end();
-  }
-  void target(const std::string& target_name, std::string_view kind) {
-    out_.object();
-    text("name", target_name);
-    out_.member("kind", kind);
-  }
-
-  void sources() {
-    for (size_t i = 0; i < c_.graph.sources().size(); ++i) {
-      const ir::Source& s = c_.graph.sources()[i];
-      out_.object();
-      out_.member("id", s.id);
-      text("name", s.name);
-      text("op_type", s.op_type);
-      text("domain", s.domain);
-      out_.key("outputs").array();
-      for (const std::string& output : s.outputs) write_text(out_, output);
-      out_.end();
-      out_.member("fate", name(fates_.place(ir::SourceId(i))));
-      out_.member("reason", fates_.reason(ir::SourceId(i)));
-      if (s.metadata != nullptr && !s.metadata->properties.empty())
-        properties("metadata", s.metadata->properties);
-      if (const ir::Origin& origin = ir::origin_of(s); origin.known()) location(origin);
-      out_.end();
-    }
-  }
   // Line feeds stay in values: tracebacks are lines.
-  void properties(const char* member, const ir::Properties& all) {
-    out_.key(member).object();
-    for (const auto& [key, value] : all) out_.member(json_text(key), printable_lines(value.str()));
-    out_.end();
+  static Properties properties(const ir::Properties& all) {
+    Properties out;
+    for (const auto& [key, value] : all)
+      out.push_back({json_text(key.str()), {printable_lines(value.str())}});
+    return out;
   }
-  void location(const ir::Origin& origin) {
-    out_.key("location").object();
-    if (!origin.file.empty()) {
-      text("file", origin.file);
-      out_.member("line", origin.line);
-    }
-    if (origin.in_module) text("module", origin.module);
-    if (!origin.class_name.empty()) text("class", origin.class_name);
-    out_.end();
+  static Location location(const ir::Origin& origin) {
+    Location out;
+    if (!origin.file.empty()) out.file = origin.file, out.line = origin.line;
+    if (origin.in_module) out.module = origin.module;
+    if (!origin.class_name.empty()) out.class_name = origin.class_name;
+    return out;
   }
-  // What the model says of itself, its graph and its functions.
-  void metadata() {
-    for (const ir::Described& d : c_.graph.metadata->parts) {
-      out_.object();
-      text("of", d.of);
-      properties("entries", d.properties);
-      out_.end();
-    }
+  static std::vector<uint32_t> expr_ids(const ir::Graph& graph, const std::vector<ir::NodeId>& nodes) {
+    std::vector<uint32_t> out;
+    for (ir::NodeId n : nodes) out.push_back(graph.expr_id(n));
+    return out;
   }
 
   // An erased expression lists its sources where they are few; those of more follow from the expressions that
@@ -130,21 +126,19 @@ class MapWriter {
     bool all = true;
   };
 
-  void expressions(const ir::Graph& graph) {
+  static void expressions(const ir::Graph& graph, const json::Stream<Expression>::Add& add) {
     std::vector<Few> few(graph.node_slots());
     for (size_t i = 0; i < graph.node_slots(); ++i) {
       const ir::Node& n = graph.node(ir::NodeId(i));
       const ir::Lineage& lineage = graph.lineage(n.id);
-      out_.object();
-      out_.member("expr_id", graph.expr_id(n.id));
-      out_.member("op", n.op->name);
+      Expression entry{graph.expr_id(n.id), std::string(n.op->name)};
       few[i] = few_sources(lineage, few);
-      list("sources", n.erased ? few[i].sources : lineage.sources,
-           [&](ir::SourceId s) -> std::string_view { return graph.sources()[s.index()].id; });
-      list("from", lineage.from, [&](ir::NodeId f) { return graph.expr_id(f); });
-      out_.member("pass", lineage.pass);
-      if (n.erased) out_.member("erased", lineage.erased_because);
-      out_.end();
+      for (ir::SourceId s : n.erased ? few[i].sources : lineage.sources)
+        entry.sources.push_back(graph.sources()[s.index()].id);
+      for (ir::NodeId f : lineage.from) entry.from.push_back(graph.expr_id(f));
+      entry.pass = lineage.pass;
+      if (n.erased) entry.erased = lineage.erased_because;
+      add(entry);
     }
   }
 
@@ -163,100 +157,69 @@ class MapWriter {
     return found;
   }
 
-  void layers() {
-    for (const auto& [graph, region] : all_regions(c_.graph, c_.partition)) {
-      for (size_t l = 0; l < region->layers.size(); ++l) {
-        const partition::Layer& layer = region->layers[l];
-        out_.object();
-        out_.member("layer", l);
-        out_.member("region", region->id);
-        out_.member("rule", layer.rule);
-        out_.member("kind", mrvlc::name(layer.kind));
-        list("exprs", layer.nodes, [&, of = graph](ir::NodeId n) { return of->expr_id(n); });
-        out_.end();
-      }
-    }
-  }
-
-  void instructions() {
-    for (const auto& [graph, region] : all_regions(c_.graph, c_.partition)) {
-      for (const auto& range : c_.regions[region->id].instructions) {
-        out_.object();
-        out_.member("region", region->id);
-        out_.member("section", backend::kSectionNames[static_cast<size_t>(range.section)]);
-        out_.member("begin", range.begin);
-        out_.member("end", range.end);
-        out_.member("layer", range.layer);
-        out_.member("expr_id", graph->expr_id(range.expr));
-        out_.end();
-      }
-    }
-  }
-
-  void host_functions() {
-    for (const auto& f : c_.host.functions) {
-      out_.object();
-      out_.member("symbol", f.symbol);
-      out_.member("file", f.file);
-      out_.member("first_line", f.first_line);
-      out_.member("last_line", f.last_line);
-      out_.member("expr_id", f.expr.index());
-      list("fused", f.fused, [](ir::ExprId e) { return e.index(); });
-      out_.end();
-    }
-  }
-
-  // Calls of libraries, in the order of the rules' decisions; `symbol`: the function of the stub that calls.
-  void calls() {
-    for (size_t i = 0; i < c_.partition.calls.size(); ++i) {
-      const partition::Call& call = c_.partition.calls[i];
-      out_.object();
-      text("target", call.target);
-      text("rule", call.rule);
-      text("function", call.function);
-      text("symbol", c_.host.call_symbols[i]);
-      list("exprs", call.nodes, [&](ir::NodeId n) { return c_.graph.expr_id(n); });
-      out_.end();
-    }
-  }
-
-  JsonWriter& out_;
   const Compiled& c_;
   const Fates& fates_;
+};
+
+// A map whose large tables are made entry by entry.
+struct MapStream {
+  std::vector<Target> targets;
+  json::Stream<Source> sources;
+  json::Stream<Expression> expressions;
+  json::Stream<Layer> layers;
+  json::Stream<Instructions> instructions;
+  json::Stream<Function> host_functions;
+  std::optional<std::vector<Call>> calls;
+  std::optional<std::vector<KeptPrecision>> precisions;
+  std::optional<std::vector<Described>> metadata;
+  static void fields(auto& f, auto& m) { Map::fields(f, m); }
+
+  explicit MapStream(const MapMaker& m)
+      : targets(m.targets()),
+        sources{[&m](const auto& add) { m.sources(add); }},
+        expressions{[&m](const auto& add) { m.expressions(add); }},
+        layers{[&m](const auto& add) { m.layers(add); }},
+        instructions{[&m](const auto& add) { m.instructions(add); }},
+        host_functions{[&m](const auto& add) { m.host_functions(add); }},
+        calls(m.calls()),
+        precisions(m.precisions()),
+        metadata(m.metadata()) {}
 };
 
 }  // namespace
 
 std::string json_text(std::string_view text) {
-  return printable(text, kMaxTextBytes);
+  return printable(text, json::kMostText);
 }
 
-void write_precisions(JsonWriter& out, const ir::Graph& graph, const partition::Partition& partition) {
-  bool any = false;
-  for (const partition::Region& region : partition.regions) {
-    for (const auto& [value, precision] : region.precisions) {
-      if (!any) out.key("precisions").array();
-      any = true;
-      out.object();
-      out.member("region", region.id);
-      out.member("value", json_text(graph.value(value).name));
-      out.member("precision", to_text(precision));
-      out.end();
-    }
-  }
-  if (any) out.end();
+std::vector<KeptPrecision> kept_precisions(const ir::Graph& graph, const partition::Partition& partition) {
+  std::vector<KeptPrecision> out;
+  for (const partition::Region& region : partition.regions)
+    for (const auto& [value, precision] : region.precisions)
+      out.push_back({region.id, json_text(graph.value(value).name), to_text(precision)});
+  return out;
 }
 
 void write(JsonWriter& out, const Compiled& compiled, const Fates& fates) {
-  MapWriter(out, compiled, fates).run();
+  const MapMaker maker(compiled, fates);
+  json::write(out, MapStream(maker));
 }
 
-Json build(const Compiled& compiled) {
-  std::string text;
-  JsonWriter out([&](std::string_view piece) { text += piece; });
-  write(out, compiled, Fates(compiled));
-  out.finish();
-  return Json::parse(text);
+Map build(const Compiled& compiled) {
+  const Fates fates(compiled);
+  const MapMaker maker(compiled, fates);
+  MapStream stream(maker);
+  Map map;
+  map.targets = std::move(stream.targets);
+  map.sources = stream.sources.all();
+  map.expressions = stream.expressions.all();
+  map.layers = stream.layers.all();
+  map.instructions = stream.instructions.all();
+  map.host_functions = stream.host_functions.all();
+  map.calls = std::move(stream.calls);
+  map.precisions = std::move(stream.precisions);
+  map.metadata = std::move(stream.metadata);
+  return map;
 }
 
 std::string label(const ir::Graph& graph, ir::NodeId node) {

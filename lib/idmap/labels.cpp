@@ -9,28 +9,33 @@ namespace mrvlc::idmap {
 
 namespace {
 
-// By id: an expression of a large model may have thousands.
-std::map<std::string_view, const Json*> sources_by_id(const Json& map) {
-  std::map<std::string_view, const Json*> sources;
-  for (const Json& s : map.at("sources")) sources.emplace(s.at("id").get_ref<const std::string&>(), &s);
-  return sources;
-}
+// Calls f with each source of an expression that the map has, found by id: an expression of a large model may
+// have thousands.
+class SourcesById {
+ public:
+  explicit SourcesById(const Map& map) {
+    for (const Source& s : map.sources) sources_.emplace(s.id, &s);
+  }
+  template <class F>
+  void each(const Expression& e, F f) const {
+    for (const std::string& id : e.sources)
+      if (const auto it = sources_.find(id); it != sources_.end()) f(*it->second);
+  }
+
+ private:
+  std::map<std::string_view, const Source*> sources_;
+};
 
 }  // namespace
 
-Labels::Labels(const Json& map) {
-  const auto sources = sources_by_id(map);
-  for (const Json& e : map.at("expressions")) {
-    std::string label;
-    for (const Json& id : e.at("sources")) {
-      const auto it = sources.find(id.get_ref<const std::string&>());
-      if (it == sources.end()) continue;
-      const Json& s = *it->second;
-      std::string name = s.at("name").get<std::string>();
-      if (name.empty() && !s.at("outputs").empty()) name = s.at("outputs")[0].get<std::string>();
-      label += fmt::format("{}{} ({})", label.empty() ? "" : " + ", name, s.at("op_type").get<std::string>());
-    }
-    labels_.push_back(std::move(label));
+Labels::Labels(const Map& map) {
+  const SourcesById sources(map);
+  for (const Expression& e : map.expressions) {
+    std::string& label = labels_.emplace_back();
+    sources.each(e, [&](const Source& s) {
+      const std::string& name = s.name.empty() && !s.outputs.empty() ? s.outputs[0] : s.name;
+      label += fmt::format("{}{} ({})", label.empty() ? "" : " + ", name, s.op_type);
+    });
   }
 }
 
@@ -39,20 +44,17 @@ const std::string& Labels::of(uint32_t expr_id) const {
   return expr_id < labels_.size() ? labels_[expr_id] : none;
 }
 
-Locations::Locations(const Json& map) {
-  const auto sources = sources_by_id(map);
-  for (const Json& e : map.at("expressions")) {
-    const Json*& found = locations_.emplace_back(nullptr);
-    for (const Json& id : e.at("sources")) {
-      const auto it = sources.find(id.get_ref<const std::string&>());
-      if (it == sources.end() || !it->second->contains("location")) continue;
-      const Json& location = it->second->at("location");
-      if (found == nullptr || (!found->contains("file") && location.contains("file"))) found = &location;
-    }
+Locations::Locations(const Map& map) {
+  const SourcesById sources(map);
+  for (const Expression& e : map.expressions) {
+    const Location*& found = locations_.emplace_back(nullptr);
+    sources.each(e, [&](const Source& s) {
+      if (s.location && (found == nullptr || (!found->file && s.location->file))) found = &*s.location;
+    });
   }
 }
 
-const Json* Locations::of(uint32_t expr_id) const {
+const Location* Locations::of(uint32_t expr_id) const {
   return expr_id < locations_.size() ? locations_[expr_id] : nullptr;
 }
 

@@ -6,11 +6,11 @@
 
 namespace mrvlc::idmap {
 
-std::string source_line(const Json& source);
-std::string expression_line(const Json& expression);
-std::string layer_line(const Json& layer);
-std::string range_line(const Json& instructions);
-std::string function_line(const Json& function);
-std::string call_line(const Json& call);
+std::string line_of(const Source& source);
+std::string line_of(const Expression& expression);
+std::string line_of(const Layer& layer);
+std::string line_of(const Instructions& instructions);
+std::string line_of(const Function& function);
+std::string line_of(const Call& call);
 
 }  // namespace mrvlc::idmap

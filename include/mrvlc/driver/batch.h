@@ -2,13 +2,13 @@
 #pragma once
 #include <filesystem>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "mrvlc/driver/options.h"
 #include "mrvlc/support/diag.h"
+#include "mrvlc/support/json_fields.h"
 #include "mrvlc/support/result.h"
 
 namespace mrvlc::driver {
@@ -31,7 +31,12 @@ struct BatchOptions {
 // What one compile came to. Messages are diagnostics as the process that made them wrote them down.
 struct BatchMessage {
   std::string code, severity, node, op_type, text;
+  static void fields(auto& f, auto& m) {
+    f("code", m.code)("severity", m.severity)("node", m.node)("op_type", m.op_type)("message", m.text);
+  }
 };
+// Of the report, by name; null: not known.
+using BatchTotals = json::Dictionary<std::optional<json::Number>>;
 struct BatchModel {
   enum class From : uint8_t { Compile, Cache, Before } from = From::Compile;
   std::filesystem::path model;
@@ -39,8 +44,10 @@ struct BatchModel {
   int exit_code = 0;   // as `mrvlc compile`
   double seconds = 0;  // of this run
   std::vector<BatchMessage> messages;
-  nlohmann::ordered_json totals;  // of report.json, by name; empty of a failure
+  BatchTotals totals;  // empty of a failure
 };
+
+std::span<const std::string_view> words(BatchModel::From);
 
 struct Batch {
   std::vector<BatchModel> models;  // of the shard, in order

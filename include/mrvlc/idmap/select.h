@@ -4,6 +4,7 @@
 #include <span>
 
 #include "mrvlc/idmap/idmap.h"
+#include "mrvlc/support/nearest.h"
 
 namespace mrvlc::idmap {
 
@@ -30,16 +31,23 @@ struct Query {
   std::optional<uint32_t> region = {};
 };
 
-// The members of idmap.json with what belongs to it alone; an error when there is no such thing.
-Result<Json> select(const Json& map, const Query& query);
+// What belongs to it alone; an error when there is no such thing.
+Result<Part> select(const Map& map, const Query& query);
 // The same as readable lines.
-Result<std::string> text_of(const Json& map, const Query& query);
+Result<std::string> text_of(const Map& map, const Query& query);
 
-// "; did you mean 'conv1'?" for a list of nodes with `name` and `outputs`, as idmap.json and placement.json
-// have them; or nothing.
-std::string suggest_node(const Json& nodes, const std::string& name);
+// "; did you mean 'conv1'?" for a list of nodes with `name` and `outputs`; or nothing.
+template <class Node>
+std::string suggest_node(const std::vector<Node>& nodes, const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const Node& n : nodes) {
+    names.push_back(n.name);
+    names.insert(names.end(), n.outputs.begin(), n.outputs.end());
+  }
+  return did_you_mean(name, names);
+}
 
 // Maps of several models as one: every entry says of which `model` it is. Names are distinct.
-Json merge(std::span<const std::pair<std::string, Json>> maps);
+MergedMaps merge(std::span<const std::pair<std::string, Map>> maps);
 
 }  // namespace mrvlc::idmap

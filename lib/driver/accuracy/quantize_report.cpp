@@ -1,4 +1,4 @@
-// The report of a quantisation as JSON and as text, with the noisiest layers; what report.json has of it.
+// The report of a quantisation as JSON and as text, with the noisiest layers.
 #include "accuracy/quantize_report.h"
 
 #include <algorithm>
@@ -116,34 +116,6 @@ std::string quantize_text(const quantize::Report& report) {
   for (const auto& l : report.layers)
     if (!l.integers) out += fmt::format("in floats: {} ({}): {}\n", printable(l.node), l.op, l.why_float);
   return out;
-}
-
-Json quantization_json(const quantize::Report& report) {
-  Json out = {{"layers", report.layers.size()},
-              {"layers_in_integers", layers_in_integers(report)},
-              {"samples", report.samples},
-              {"validation", report.validation},
-              {"error", report.error},
-              {"float_weight_bytes", report.float_weight_bytes},
-              {"weight_bytes", report.weight_bytes}};
-  if (report.choice) out["choice"] = of_choice(*report.choice);
-  return out;
-}
-
-std::string quantization_line(const Json& q) {
-  std::string out =
-      fmt::format("{} of {} layers in integers, weights {} B ({} in float32), error {:.2g} on {} samples",
-                  q.at("layers_in_integers").get<int64_t>(), q.at("layers").get<int64_t>(),
-                  q.at("weight_bytes").get<int64_t>(), q.at("float_weight_bytes").get<int64_t>(),
-                  q.at("error").get<double>(), q.at("samples").get<int64_t>());
-  if (!q.contains("choice")) return out;
-  const Json& c = q.at("choice");
-  out += fmt::format("; asked {:g}, in floats {:.2g}, all in integers {:.2g}", c.at("asked").get<double>(),
-                     c.at("error_of_floats").get<double>(), c.at("error_of_integers").get<double>());
-  if (!c.contains("time")) return out;
-  return out + fmt::format("; as long as {:.0f} cycles, in floats {:.0f}, all in integers {:.0f}",
-                           c.at("time").get<double>(), c.at("time_of_floats").get<double>(),
-                           c.at("time_of_integers").get<double>());
 }
 
 }  // namespace mrvlc::driver

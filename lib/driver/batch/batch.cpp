@@ -17,12 +17,10 @@
 #include "batch/store.h"
 #include "folder/output_folder.h"
 #include "mrvlc/driver/interrupt.h"
-#include "mrvlc/idmap/idmap.h"
 #include "mrvlc/report/batch_page.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/tools.h"
 #include "mrvlc/support/file.h"
-#include "mrvlc/support/json_document.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
@@ -39,6 +37,27 @@ struct Running {
   size_t model = 0;
   Clock::time_point begin;
   bool out_of_time = false;
+};
+
+// batch.json.
+struct SummarizedModel {
+  fs::path model;
+  std::string name;
+  int exit_code = 0;
+  std::optional<std::string> out;  // its folder
+  BatchTotals totals;
+  std::vector<BatchMessage> messages;
+  static void fields(auto& f, auto& m) {
+    f("model", m.model)("name", m.name)("exit_code", m.exit_code)("out", m.out)("totals", m.totals)(
+        "messages", m.messages);
+  }
+};
+struct SummaryJson {
+  size_t compiled = 0, failed = 0;
+  std::vector<SummarizedModel> models;
+  static void fields(auto& f, auto& s) {
+    f.schema("mrvlc-batch-1")("compiled", s.compiled)("failed", s.failed)("models", s.models);
+  }
 };
 
 // The record of a model, if it is of these options; `recorded` is when it was written.
@@ -178,7 +197,7 @@ class Runner {
     record.exit_code = list.exit_code();
     record.again = true;
     record.messages = batch_messages(list);
-    Status written = write_shared(one(i).record(), json_document(to_json(record)));
+    Status written = write_shared(one(i).record(), json::document(record));
     if (!written.ok()) diagnostics_.add(written.error());
     done(i, std::move(record), seconds);
   }
@@ -208,31 +227,21 @@ class Runner {
     return false;
   }
 
-  Json model_json(const OneModel& m, const BatchRecord& r) const {
-    Json j = {{"model", idmap::json_text(m.model.string())}, {"name", m.name}, {"exit_code", r.exit_code}};
-    if (r.exit_code == 0) j["out"] = m.name;
-    j["totals"] = r.totals;
-    j["messages"] = to_json(r).at("messages");
-    return j;
-  }
-
   // When every model has a result, whichever shard it is of.
   Status write_summary() {
-    Json models = Json::array();
+    SummaryJson summary;
     for (const OneModel& m : all_) {
-      auto record = record_of(m);
-      if (!record) continue;
-      models.push_back(model_json(m, *record));
+      auto r = record_of(m);
+      if (!r) continue;
+      ++(r->exit_code == 0 ? summary.compiled : summary.failed);
+      const auto out = r->exit_code == 0 ? std::optional(m.name) : std::nullopt;
+      summary.models.push_back(
+          {m.model, m.name, r->exit_code, out, std::move(r->totals), std::move(r->messages)});
     }
-    batch_.done = models.size();
+    batch_.done = summary.models.size();
     if (batch_.done < batch_.all) return {};
-    const auto failed = std::ranges::count_if(models, [](const Json& m) { return m.at("exit_code") != 0; });
-    const Json summary = {{"schema", "mrvlc-batch-1"},
-                          {"compiled", models.size() - static_cast<size_t>(failed)},
-                          {"failed", failed},
-                          {"models", std::move(models)}};
-    MRVLC_TRY(write_shared(o_.out / "batch.html", report::batch_page(summary)));
-    return write_shared(o_.out / "batch.json", json_document(summary));
+    MRVLC_TRY(write_shared(o_.out / "batch.html", report::batch_page(json::tree(summary))));
+    return write_shared(o_.out / "batch.json", json::document(summary));
   }
 
   BatchOptions o_;

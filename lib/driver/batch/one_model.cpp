@@ -13,8 +13,8 @@
 
 #include "batch/store.h"
 #include "compile_noted.h"
-#include "diff/totals.h"
 #include "folder/output_folder.h"
+#include "model/totals.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/onnx.h"
@@ -87,8 +87,9 @@ bool may_pass_later(const Diagnostics& diagnostics) {
 
 Status add_totals(BatchRecord& record, const fs::path& out) {
   record.manifest = hash_of(out / "manifest.json");
-  MRVLC_ASSIGN(const Json report, read_report(out));
-  for (const Total& t : totals(report)) record.totals[std::string(t.name)] = t.value;
+  MRVLC_ASSIGN(const Report report, read_report(out));
+  for (const TotalKind& kind : total_kinds())
+    record.totals.emplace_back(std::string(kind.name), kind.of(report));
   return {};
 }
 
@@ -117,7 +118,7 @@ class Work {
     record_.exit_code = list.exit_code();
     record_.again = again;
     record_.manifest.clear();
-    record_.totals = Json::object();
+    record_.totals.clear();
     finish();
   }
 
@@ -160,7 +161,7 @@ class Work {
   }
 
   void finish() {
-    const Status written = write_shared(one_.record(), json_document(to_json(record_)));
+    const Status written = write_shared(one_.record(), json::document(record_));
     std::error_code ec;
     if (fs::file_size(one_.log(), ec) == 0) fs::remove(one_.log(), ec);
     ::_exit(written.ok() ? 0 : static_cast<int>(ExitClass::Io));

@@ -1,4 +1,4 @@
-// Records to JSON and back, whether files changed (size, time, hash), files replaced in one rename.
+// Records read, whether files changed (size, time, hash), files replaced in one rename.
 #include "batch/record.h"
 
 #include <fcntl.h>
@@ -14,64 +14,13 @@ namespace mrvlc::driver {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kRecordSchema = "mrvlc-batch-record-1";
 constexpr int64_t kTick = 1'000'000'000;  // of file systems' clocks, at the most
-
-Json message_json(const BatchMessage& m) {
-  return {{"code", m.code},
-          {"severity", m.severity},
-          {"node", m.node},
-          {"op_type", m.op_type},
-          {"message", m.text}};
-}
-
-// Paths may be no UTF-8; these are kept as bytes are shown, and do not lead to the file then.
-Json file_json(const BatchFile& f) {
-  return {{"kind", f.kind},     {"path", idmap::json_text(f.path.string())},
-          {"bytes", f.bytes},   {"location", idmap::json_text(f.location)},
-          {"sha256", f.sha256}, {"changed", f.changed}};
-}
-
-BatchFile parse_file(const Json& j) {
-  return {j.at("kind").get<std::string>(),     j.at("path").get<std::string>(),
-          j.at("location").get<std::string>(), j.at("sha256").get<std::string>(),
-          j.at("bytes").get<int64_t>(),        j.at("changed").get<int64_t>()};
-}
-
-BatchMessage parse_message(const Json& j) {
-  return {j.at("code").get<std::string>(), j.at("severity").get<std::string>(),
-          j.at("node").get<std::string>(), j.at("op_type").get<std::string>(),
-          j.at("message").get<std::string>()};
-}
 
 }  // namespace
 
-Json to_json(const BatchRecord& r) {
-  Json files = Json::array(), messages = Json::array();
-  for (const BatchFile& f : r.files) files.push_back(file_json(f));
-  for (const BatchMessage& m : r.messages) messages.push_back(message_json(m));
-  return {{"schema", kRecordSchema}, {"asked", r.asked},          {"exit_code", r.exit_code},
-          {"again", r.again},        {"files", std::move(files)}, {"messages", std::move(messages)},
-          {"totals", r.totals},      {"manifest", r.manifest},    {"from", static_cast<int>(r.from)}};
-}
-
 std::optional<BatchRecord> parse_record(std::string_view text) {
-  const Json j = Json::parse(text, nullptr, false);
-  try {
-    if (j.at("schema") != kRecordSchema) return std::nullopt;
-    BatchRecord r;
-    r.asked = j.at("asked").get<std::string>();
-    r.exit_code = j.at("exit_code").get<int>();
-    r.again = j.at("again").get<bool>();
-    for (const Json& f : j.at("files")) r.files.push_back(parse_file(f));
-    for (const Json& m : j.at("messages")) r.messages.push_back(parse_message(m));
-    r.totals = j.at("totals");
-    r.manifest = j.at("manifest").get<std::string>();
-    r.from = j.at("from") == 1 ? BatchModel::From::Cache : BatchModel::From::Compile;
-    return r.files.empty() ? std::nullopt : std::optional(std::move(r));
-  } catch (const Json::exception&) {
-    return std::nullopt;
-  }
+  auto record = json::parsed<BatchRecord>(Json::parse(text, nullptr, false));
+  return record && !record->files.empty() ? std::move(record) : std::nullopt;
 }
 
 std::vector<BatchMessage> batch_messages(const Diagnostics& diagnostics) {

@@ -17,6 +17,11 @@ struct BatchFile {
   std::string sha256;
   // As it was when it was read: it need not be read again to know that it is the same.
   int64_t bytes = 0, changed = 0;  // nanoseconds since 1970
+  // Paths may be no UTF-8; these are kept as bytes are shown, and do not lead to the file then.
+  static void fields(auto& f, auto& b) {
+    f("kind", b.kind)("path", b.path)("bytes", b.bytes)("location", b.location)("sha256", b.sha256)(
+        "changed", b.changed);
+  }
 };
 
 struct BatchRecord {
@@ -25,12 +30,15 @@ struct BatchRecord {
   int exit_code = 0;
   bool again = false;  // not a property of these files: a time limit, a disk that was full
   std::vector<BatchMessage> messages;
-  Json totals = Json::object();
+  BatchTotals totals;
   std::string manifest;  // its hash; empty of a failure
   BatchModel::From from = BatchModel::From::Compile;
+  static void fields(auto& f, auto& r) {
+    f.schema("mrvlc-batch-record-1")("asked", r.asked)("exit_code", r.exit_code)("again", r.again)(
+        "files", r.files)("messages", r.messages)("totals", r.totals)("manifest", r.manifest)("from", r.from);
+  }
 };
 
-Json to_json(const BatchRecord& record);
 // nullopt: it is none.
 std::optional<BatchRecord> parse_record(std::string_view text);
 std::vector<BatchMessage> batch_messages(const Diagnostics& diagnostics);

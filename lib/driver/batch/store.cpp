@@ -179,7 +179,7 @@ Status Store::keep(const std::string& key, const BatchRecord& record, const fs::
   if (ec) return failed(ec.message());
   if (!record.manifest.empty()) fs::copy(out, made / "out", fs::copy_options::recursive, ec);
   if (ec) return failed(ec.message());
-  Status written = write_shared(made / "entry.json", json_document(to_json(record)));
+  Status written = write_shared(made / "entry.json", json::document(record));
   if (!written.ok()) return failed(written.error().message);
   // Who prunes may remove the folder of a key that has become empty, at any moment.
   for (int tries = 0;; ++tries) {

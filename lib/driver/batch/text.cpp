@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "model/compiled_model.h"
+#include "model/totals.h"
 #include "mrvlc/driver/batch.h"
 
 namespace mrvlc::driver {
@@ -14,22 +14,27 @@ const BatchMessage* first_error(const BatchModel& m) {
   return nullptr;
 }
 
-std::string number(const Json& totals, const char* name) {
-  const auto at = totals.find(name);
-  return at == totals.end() || at->is_null() ? "-" : at->dump();
+std::optional<Number> total_of(const BatchModel& m, std::string_view name) {
+  const auto at = std::ranges::find(m.totals, name, &BatchTotals::value_type::first);
+  return at == m.totals.end() ? std::nullopt : at->second;
 }
 
-std::string share(const Json& totals) {
-  const auto at = totals.find("mac_share_accelerator");
-  return at == totals.end() || !at->is_number() ? "-" : fmt::format("{:.1f} %", 100 * at->get<double>());
+std::string number(const BatchModel& m, std::string_view name) {
+  const std::optional<Number> value = total_of(m, name);
+  return value ? number_text(*value) : "-";
+}
+
+std::string share(const BatchModel& m) {
+  const std::optional<Number> value = total_of(m, "mac_share_accelerator");
+  return value ? fmt::format("{:.1f} %", 100 * as_double(*value)) : "-";
 }
 
 std::string line_of(const BatchModel& m, size_t width) {
   if (const BatchMessage* error = first_error(m))
     return fmt::format("{:<{}}  failed: {} {}{}\n", m.name, width, error->code,
                        error->node.empty() ? "" : "node '" + error->node + "': ", error->text);
-  return fmt::format("{:<{}}  {:>12} {:>12} {:>12} {:>8}\n", m.name, width, number(m.totals, "cycles"),
-                     number(m.totals, "weights_bytes"), number(m.totals, "arena_bytes"), share(m.totals));
+  return fmt::format("{:<{}}  {:>12} {:>12} {:>12} {:>8}\n", m.name, width, number(m, "cycles"),
+                     number(m, "weights_bytes"), number(m, "arena_bytes"), share(m));
 }
 
 // The codes that ended compiles, the most frequent first.
@@ -50,6 +55,11 @@ std::string failures(const Batch& batch) {
 }
 
 }  // namespace
+
+std::span<const std::string_view> words(BatchModel::From) {
+  static constexpr std::string_view kWords[] = {"compile", "cache", "before"};
+  return kWords;
+}
 
 std::string batch_text(const Batch& batch) {
   size_t width = 5, from[3] = {}, failed = 0;

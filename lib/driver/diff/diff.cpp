@@ -2,69 +2,51 @@
 #include <algorithm>
 #include <numeric>
 
-#include "diff/page.h"
+#include "diff/found.h"
 #include "diff/side.h"
-#include "diff/text.h"
-#include "diff/totals.h"
-#include "mrvlc/support/json_document.h"
+#include "mrvlc/driver/driver.h"
 
 namespace mrvlc::driver {
 namespace {
 
 // What the two compiles were given that is not the same.
-Json inputs_changed(const Json& a, const Json& b) {
-  Json out = Json::array();
+std::vector<DiffInput> inputs_changed(const Given& a, const Given& b) {
+  std::vector<DiffInput> out;
   auto compare = [&](const std::string& what, const Json& x, const Json& y) {
-    if (x != y) out.push_back({{"what", what}, {"a", x}, {"b", y}});
+    if (x != y) out.push_back({what, x, y});
   };
-  compare("version of mrvlc", a.at("tool").at("version"), b.at("tool").at("version"));
-  compare("model", a.at("model").at("sha256"), b.at("model").at("sha256"));
-  const Json &x = a.at("options"), &y = b.at("options");
+  compare("version of mrvlc", a.version, b.version);
+  compare("model", a.sha256, b.sha256);
+  const Json &x = a.options, &y = b.options;
   for (const auto& [key, value] : x.items()) compare("option " + key, value, y.value(key, Json()));
   for (const auto& [key, value] : y.items())
     if (!x.contains(key)) compare("option " + key, Json(), value);
-  auto files = [](const Json& manifest) {
-    Json list = Json::array();
-    for (const Json& file : manifest.at("read"))
-      if (file.at("kind") != "model") list.push_back(file);
-    return list;
-  };
-  compare("files that were read", files(a), files(b));
+  compare("files that were read", a.read, b.read);
   return out;
 }
 
-Json totals_json(const Json& a, const Json& b, double tolerance) {
-  Json out = Json::array();
-  const std::vector<Total> before = totals(a), after = totals(b);
-  for (size_t i = 0; i < before.size(); ++i) {
-    const Json &x = before[i].value, &y = after[i].value;
-    Json change, relative;
-    if (x.is_number_integer() && y.is_number_integer()) {
-      change = y.get<int64_t>() - x.get<int64_t>();
-    } else if (x.is_number() && y.is_number()) {
-      change = y.get<double>() - x.get<double>();
-    }
-    if (change.is_number() && x.get<double>() != 0) relative = change.get<double>() / x.get<double>();
-    out.push_back({{"name", before[i].name},
-                   {"a", x},
-                   {"b", y},
-                   {"change", change},
-                   {"relative", relative},
-                   {"worse", is_worse(before[i], after[i], tolerance)}});
+std::vector<DiffTotal> totals_changed(const Report& a, const Report& b, double tolerance) {
+  std::vector<DiffTotal> out;
+  for (const TotalKind& kind : total_kinds()) {
+    DiffTotal& t = out.emplace_back(DiffTotal{.kind = &kind, .a = kind.of(a), .b = kind.of(b)});
+    if (!t.a || !t.b) continue;
+    const int64_t *x = std::get_if<int64_t>(&*t.a), *y = std::get_if<int64_t>(&*t.b);
+    if (x != nullptr && y != nullptr)
+      t.change = *y - *x;
+    else
+      t.change = as_double(*t.b) - as_double(*t.a);
+    if (as_double(*t.a) != 0) t.relative = as_double(*t.change) / as_double(*t.a);
+    t.worse = is_worse(kind, t.a, t.b, tolerance);
   }
   return out;
 }
 
-Json placement_json(const DiffSide& a, const DiffSide& b) {
-  Json out = Json::array();
+std::vector<DiffMove> nodes_moved(const DiffSide& a, const DiffSide& b) {
+  std::vector<DiffMove> out;
   auto entry = [&](const std::string& name, const DiffNode* x, const DiffNode* y) {
-    auto where = [](const DiffNode* n) { return n == nullptr ? Json() : Json(n->where); };
-    const DiffNode& any = y == nullptr ? *x : *y;
-    out.push_back({{"node", name},
-                   {"op_type", any.op_type},
-                   {"a", where(x)},
-                   {"b", where(y)},
-                   {"reason", y == nullptr ? "the model has no such node any more" : y->reason}});
+    auto where = [](const DiffNode* n) { return n == nullptr ? std::nullopt : std::optional(n->where); };
+    out.push_back({name, (y == nullptr ? x : y)->op_type, where(x), where(y),
+                   y == nullptr ? "the model has no such node any more" : y->reason});
   };
   for (const auto& [name, x] : a.nodes) {
     const auto y = b.nodes.find(name);
@@ -134,18 +116,15 @@ int64_t ddr_bytes(const std::vector<const DiffLayer*>& layers) {
 }
 
 // Where a node of the part moved, and why it is there now.
-std::string moved(const Part& part, const Json& placement) {
-  for (const Json& p : placement) {
-    if (!part.nodes.contains(p.at("node").get<std::string>())) continue;
-    auto where = [](const Json& w) { return w.is_null() ? "nowhere" : w.get<std::string>(); };
-    return fmt::format("'{}' ({}): {} -> {}: {}", p.at("node").get<std::string>(),
-                       p.at("op_type").get<std::string>(), where(p.at("a")), where(p.at("b")),
-                       p.at("reason").get<std::string>());
-  }
-  return {};
+std::string moved(const Part& part, const std::vector<DiffMove>& placement) {
+  const auto m =
+      std::ranges::find_if(placement, [&](const DiffMove& p) { return part.nodes.contains(p.node); });
+  if (m == placement.end()) return {};
+  return fmt::format("'{}' ({}): {} -> {}: {}", m->node, m->op_type, m->a.value_or("nowhere"),
+                     m->b.value_or("nowhere"), m->reason);
 }
 
-std::string why(const Part& part, const Json& placement) {
+std::string why(const Part& part, const std::vector<DiffMove>& placement) {
   if (std::string text = moved(part, placement); !text.empty()) return text;
   auto changed = [&](const char* what, auto text) -> std::string {
     const std::string x = joined(part.a, text), y = joined(part.b, text);
@@ -160,23 +139,17 @@ std::string why(const Part& part, const Json& placement) {
   return "the same layer beside others: it waits for them otherwise";
 }
 
-Json layers_json(const DiffSide& a, const DiffSide& b, const Json& placement) {
-  std::vector<Json> rows;
+std::vector<DiffLayers> layers_changed(const DiffSide& a, const DiffSide& b,
+                                       const std::vector<DiffMove>& placement) {
+  std::vector<DiffLayers> rows;
   for (const Part& part : parts_of(a, b)) {
     const int64_t x = cycles(part.a), y = cycles(part.b);
     if (x == y && ddr_bytes(part.a) == ddr_bytes(part.b)) continue;
     const auto& named = part.a.empty() ? part.b : part.a;
-    rows.push_back({{"operators", joined(named, [](const DiffLayer& l) { return l.operators; })},
-                    {"nodes", part.nodes},
-                    {"cycles_a", x},
-                    {"cycles_b", y},
-                    {"change", y - x},
-                    {"ddr_bytes_a", ddr_bytes(part.a)},
-                    {"ddr_bytes_b", ddr_bytes(part.b)},
-                    {"why", why(part, placement)}});
+    rows.push_back({joined(named, [](const DiffLayer& l) { return l.operators; }), part.nodes, x, y, y - x,
+                    ddr_bytes(part.a), ddr_bytes(part.b), why(part, placement)});
   }
-  auto size = [](const Json& row) { return std::abs(row.at("change").get<int64_t>()); };
-  std::ranges::stable_sort(rows, std::greater<>(), size);
+  std::ranges::stable_sort(rows, std::greater<>(), [](const DiffLayers& l) { return std::abs(l.change); });
   return rows;
 }
 
@@ -191,20 +164,16 @@ std::string shown(const std::filesystem::path& path) {
 Result<std::string> diff(const DiffOptions& options, Diagnostics& diagnostics) {
   MRVLC_ASSIGN(const DiffSide a, read_side(options.a, options.target_dirs));
   MRVLC_ASSIGN(const DiffSide b, read_side(options.b, options.target_dirs));
-  MRVLC_ASSIGN(const OutputFolder folder, open_output(options.b));
-  return folder.reading([&]() -> Result<std::string> {
-    const Json placement = placement_json(a, b);
-    const Json out = {{"schema", "mrvlc-diff-1"},
-                      {"inputs", inputs_changed(a.manifest, b.manifest)},
-                      {"totals", totals_json(a.report, b.report, options.tolerance.value_or(0))},
-                      {"layers", layers_json(a, b, placement)},
-                      {"placement", placement}};
-    if (options.tolerance)
-      for (Diag& d : regressions(a.report, b.report, *options.tolerance, options.a.string()))
-        diagnostics.add(std::move(d));
-    if (options.html) return diff_html(out, shown(options.a), shown(options.b));
-    return options.json ? json_document(out) : diff_text(out);
-  });
+  DiffFound found;
+  found.inputs = inputs_changed(a.given, b.given);
+  found.totals = totals_changed(a.report, b.report, options.tolerance.value_or(0));
+  found.placement = nodes_moved(a, b);
+  found.layers = layers_changed(a, b, found.placement);
+  if (options.tolerance)
+    for (Diag& d : regressions(a.report, b.report, *options.tolerance, options.a.string()))
+      diagnostics.add(std::move(d));
+  if (options.html) return diff_html(found, shown(options.a), shown(options.b));
+  return options.json ? json::document(found) : diff_text(found);
 }
 
 }  // namespace mrvlc::driver

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "folder/output_folder.h"
+#include "model/report.h"
 
 namespace mrvlc::driver {
 
@@ -20,7 +21,8 @@ struct DiffNode {
 };
 
 struct DiffSide {
-  Json manifest, report;
+  Given given;
+  Report report;
   std::vector<DiffLayer> layers;          // in the order of the program
   std::map<std::string, DiffNode> nodes;  // by name
 };

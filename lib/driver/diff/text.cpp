@@ -1,50 +1,46 @@
 // `mrvlc diff` as text: inputs that differ, totals with their change, layers by cycles, nodes that moved.
-#include "diff/text.h"
+#include "diff/found.h"
 
 namespace mrvlc::driver {
 
-std::string number_text(const Json& value) {
-  if (value.is_null()) return "not known";
-  return value.is_number_float() ? fmt::format("{:.4g}", value.get<double>()) : value.dump();
+std::string number_text(const std::optional<Number>& value) {
+  if (!value) return "not known";
+  const double* const fraction = std::get_if<double>(&*value);
+  return fraction != nullptr ? fmt::format("{:.4g}", *fraction) : number_text(*value);
 }
 
-std::string where_text(const Json& where) {
-  return where.is_null() ? "(no such node)" : where.get<std::string>();
+std::string where_text(const std::optional<std::string>& where) {
+  return where.value_or("(no such node)");
 }
 
 namespace {
 
-std::string total_line(const Json& t) {
-  std::string line = fmt::format("{:<22} {:>14} -> {:>14}", t.at("name").get<std::string>(),
-                                 number_text(t.at("a")), number_text(t.at("b")));
-  const Json& change = t.at("change");
-  if (change.is_null() || change == 0) return line + "\n";
-  const bool fraction = change.is_number_float();
-  line += fraction ? fmt::format("  {:+.4g}", change.get<double>())
-                   : fmt::format("  {:+}", change.get<int64_t>());
-  if (t.at("relative").is_number()) line += fmt::format(" ({:+.2f} %)", 100 * t.at("relative").get<double>());
-  return line + (t.at("worse").get<bool>() ? "  worse\n" : "\n");
+std::string total_line(const DiffTotal& t) {
+  std::string line = fmt::format("{:<22} {:>14} -> {:>14}", t.name, number_text(t.a), number_text(t.b));
+  if (!t.changed()) return line + "\n";
+  const double* const fraction = std::get_if<double>(&*t.change);
+  line += fraction != nullptr ? fmt::format("  {:+.4g}", *fraction)
+                              : fmt::format("  {:+}", std::get<int64_t>(*t.change));
+  if (t.relative) line += fmt::format(" ({:+.2f} %)", 100 * *t.relative);
+  return line + (t.worse ? "  worse\n" : "\n");
 }
 
 }  // namespace
 
-std::string diff_text(const Json& diff) {
+std::string diff_text(const DiffFound& diff) {
   std::string out;
-  for (const Json& i : diff.at("inputs"))
-    out += fmt::format("{}: {} -> {}\n", i.at("what").get<std::string>(), i.at("a").dump(), i.at("b").dump());
-  if (diff.at("inputs").empty()) out += "the same model, options and version\n";
+  for (const DiffInput& i : diff.inputs) out += fmt::format("{}: {} -> {}\n", i.what, i.a.dump(), i.b.dump());
+  if (diff.inputs.empty()) out += "the same model, options and version\n";
   out += "\n";
-  for (const Json& t : diff.at("totals")) out += total_line(t);
-  if (!diff.at("layers").empty()) out += "\ncycles by layer, the largest change first\n";
-  for (const Json& l : diff.at("layers"))
-    out += fmt::format("{:>+12}  {:>10} -> {:>10}  {}\n{:>14}{}\n", l.at("change").get<int64_t>(),
-                       l.at("cycles_a").get<int64_t>(), l.at("cycles_b").get<int64_t>(),
-                       l.at("operators").get<std::string>(), "", l.at("why").get<std::string>());
-  if (!diff.at("placement").empty()) out += "\nplacement\n";
-  for (const Json& p : diff.at("placement"))
-    out += fmt::format("{} ({}): {} -> {}: {}\n", p.at("node").get<std::string>(),
-                       p.at("op_type").get<std::string>(), where_text(p.at("a")), where_text(p.at("b")),
-                       p.at("reason").get<std::string>());
+  for (const DiffTotal& t : diff.totals) out += total_line(t);
+  if (!diff.layers.empty()) out += "\ncycles by layer, the largest change first\n";
+  for (const DiffLayers& l : diff.layers)
+    out += fmt::format("{:>+12}  {:>10} -> {:>10}  {}\n{:>14}{}\n", l.change, l.cycles_a, l.cycles_b,
+                       l.operators, "", l.why);
+  if (!diff.placement.empty()) out += "\nplacement\n";
+  for (const DiffMove& p : diff.placement)
+    out +=
+        fmt::format("{} ({}): {} -> {}: {}\n", p.node, p.op_type, where_text(p.a), where_text(p.b), p.reason);
   return out;
 }
 

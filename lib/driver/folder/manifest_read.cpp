@@ -171,6 +171,16 @@ bool read_linked(const Json& json, OutputFolder& folder) {
   return true;
 }
 
+// Older versions may lack some of it.
+void read_given(const Json& json, Given& given) {
+  given.version = text(member(member(json, "tool"), "version")).value_or("");
+  given.sha256 = text(member(member(json, "model"), "sha256")).value_or("");
+  if (const Json& options = member(json, "options"); options.is_object()) given.options = options;
+  if (const Json& read = member(json, "read"); read.is_array())
+    for (const Json& file : read)
+      if (member(file, "kind") != "model") given.read.push_back(file);
+}
+
 // Empty, or the field that is not what it must be.
 std::string read_fields(const Json& json, OutputFolder& folder) {
   auto name = text(member(member(json, "model"), "name"));
@@ -203,6 +213,7 @@ Result<OutputFolder> read_manifest(const fs::path& path, const Json& json) {
   OutputFolder folder;
   folder.path = path;
   std::string wrong = read_fields(json, folder);
+  read_given(json, folder.given);
   if (wrong.empty()) return folder;
   return bad(path / "manifest.json", "not a manifest of mrvlc: '" + wrong + "' is missing or wrong");
 }

@@ -27,21 +27,15 @@ Status compare(const OutputFolder& folder, const std::string& file, std::string_
   return make_diag<DiagCode::MRV0712>((folder.path / file).string());
 }
 
-// Texts of one line each, whoever wrote the folder: they become lines on a terminal, and parts of messages.
-// Those of metadata may have more.
+// Whoever wrote the folder: texts become lines on a terminal, and parts of messages.
 void make_printable(Json& document) {
   std::vector<Json*> open = {&document};
   while (!open.empty()) {
     Json& at = *open.back();
     open.pop_back();
-    if (at.is_string())
-      at = printable(at.get_ref<const std::string&>(), SIZE_MAX);
-    else if (at.is_object())
-      for (auto& [key, value] : at.items()) {
-        if (key != "metadata") open.push_back(&value);
-      }
-    else if (at.is_array())
-      for (Json& value : at) open.push_back(&value);
+    if (at.is_string()) at = printable(at.get_ref<const std::string&>(), SIZE_MAX);
+    if (at.is_structured())
+      for (Json& part : at) open.push_back(&part);
   }
 }
 
@@ -61,12 +55,23 @@ Status OutputFolder::check(const std::string& file) const {
   return compare(*this, file, hash, actual);
 }
 
-Result<Json> OutputFolder::json(const std::string& file) const {
+Result<Json> OutputFolder::parse(const std::string& file) const {
   MRVLC_ASSIGN(std::string text, bytes(file));
-  Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) return make_diag<DiagCode::MRV0003>((path / file).string(), "not valid JSON");
-  make_printable(json);
-  return json;
+  Json parsed = Json::parse(text, nullptr, false);
+  if (parsed.is_discarded()) return make_diag<DiagCode::MRV0003>((path / file).string(), "not valid JSON");
+  return parsed;
+}
+
+Result<Json> OutputFolder::json(const std::string& file) const {
+  MRVLC_ASSIGN(Json document, parse(file));
+  make_printable(document);
+  return document;
+}
+
+Diag OutputFolder::misread(const std::string& file, const json::Fault& fault) const {
+  return make_diag<DiagCode::MRV0003>(
+      (path / file).string(),
+      fmt::format("member '{}' {}: it is not a file of this version of mrvlc", fault.where, fault.what));
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include "inputs/json.h"
 #include "mrvlc/backends/open.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/json_fields.h"
 #include "mrvlc/support/other_files.h"
 
 namespace mrvlc::driver {
@@ -27,8 +28,17 @@ struct Port {
   TensorType type;
 };
 
+// What a compile was given, as its manifest says it.
+struct Given {
+  std::string version;  // of mrvlc
+  std::string sha256;   // of the model
+  Json options = Json::object();
+  Json read = Json::array();  // files besides the model
+};
+
 struct OutputFolder {
   std::filesystem::path path;
+  Given given;
   std::string name;                                       // of the model: NAME.c, NAME.region0.mrvl
   std::vector<std::string> targets;                       // accelerators; none: of the host alone
   std::map<std::string, std::string, std::less<>> files;  // all but the manifest, with their SHA-256
@@ -40,6 +50,16 @@ struct OutputFolder {
 
   // A file of the manifest; MRV0712 when it is not what was written, MRV0713 when it is not listed.
   Result<std::string> bytes(const std::string& file) const;
+  // ... as the struct that it was written from; MRV0003 names what of it is missing or of another type.
+  template <class T>
+  Result<T> read(const std::string& file) const {
+    MRVLC_ASSIGN(const Json parsed, parse(file));
+    std::optional<T> value(std::in_place);
+    json::Fault fault;
+    if (!json::read(parsed, *value, fault)) return misread(file, fault);
+    return *std::move(value);
+  }
+  // ... as a tree, for who has a reader of its own; texts are lines that can be shown.
   Result<Json> json(const std::string& file) const;
   // An accelerator as the compile knew it; of a built-in one what `search` has by its name, or what is built
   // in. A plug-in's library in the folder is code of whoever made it. Who does not run the folder's code
@@ -52,16 +72,9 @@ struct OutputFolder {
   // That a file to be written is none of the folder's own.
   Status check_apart(const std::filesystem::path& written) const;
 
-  // Runs f, which reads JSON of the folder; fields that are missing or of another type become an error.
-  template <class F>
-  Result<std::string> reading(F f) const {
-    try {
-      return f();
-    } catch (const Json::exception&) {
-      return make_diag<DiagCode::MRV0003>(path.string(),
-                                          "its JSON files are not those of this version of mrvlc");
-    }
-  }
+ private:
+  Result<Json> parse(const std::string& file) const;
+  Diag misread(const std::string& file, const json::Fault& fault) const;
 };
 
 // What a compile wrote there: the files of its manifest, and the manifest. Empty where there is none that can

@@ -155,7 +155,7 @@ class GraphCollector {
 // Fills in what a partition, of the model or of a body, made of its graph.
 class PlacedGraph {
  public:
-  PlacedGraph(const CompiledModel& m, const Json& report, const std::vector<report::Region>& regions,
+  PlacedGraph(const CompiledModel& m, const Report& report, const std::vector<report::Region>& regions,
               const ir::Graph& graph, const partition::Partition& partition, GraphCollector& out)
       : m_(m), report_(report), regions_(regions), g_(graph), partition_(partition), out_(out) {
     seconds_ = node_seconds(graph, m.inputs.host_model);
@@ -186,7 +186,7 @@ class PlacedGraph {
     report::GraphRegion out{r.id, {}, {}};
     if (regions_[r.id].cycles() == 0) return out;
     out.cycles = regions_[r.id].cycles();
-    out.seconds = report_.at("regions").at(r.id).at("seconds").get<double>();
+    out.seconds = report_.regions[r.id].seconds;
     return out;
   }
 
@@ -231,7 +231,7 @@ class PlacedGraph {
   }
 
   const CompiledModel& m_;
-  const Json& report_;
+  const Report& report_;
   const std::vector<report::Region>& regions_;
   const ir::Graph& g_;
   const partition::Partition& partition_;
@@ -271,10 +271,10 @@ report::GraphDocument graph_of(const onnx::Model& model, const std::string& name
   return out;
 }
 
-std::optional<report::GraphDocument> graph_of(const CompiledModel& m, const Json& report,
+std::optional<report::GraphDocument> graph_of(const CompiledModel& m, const Report& report,
                                               const std::vector<report::Region>& regions) {
   if (!fits_a_picture(m.model.graph)) return std::nullopt;
-  report::GraphDocument out{m.name, report.at("target").at("name").get<std::string>(), {}};
+  report::GraphDocument out{m.name, report.target.name, {}};
   const auto fill = [&](GraphCollector& to, const ir::Graph& graph) {
     const bool body = &graph != &m.model.graph;
     const partition::Partition* placed = body ? partition_of(m.partition, graph) : &m.partition;

@@ -28,12 +28,12 @@ Result<report::GraphDocument> compiled_graph(const std::filesystem::path& out) {
   MRVLC_ASSIGN(const OutputFolder folder, open_output(out));
   if (!folder.files.contains(kGraphFile)) return too_large(0);
   MRVLC_ASSIGN(const Json json, folder.json(kGraphFile));
-  std::optional<report::GraphDocument> document;
-  MRVLC_TRY(folder.reading([&]() -> Result<std::string> {
-    document = report::read_graph(json);
-    return std::string();
-  }));
-  return *std::move(document);
+  try {
+    return report::read_graph(json);
+  } catch (const Json::exception&) {
+    return make_diag<DiagCode::MRV0003>((out / kGraphFile).string(),
+                                        "it is not a file of this version of mrvlc");
+  }
 }
 
 }  // namespace

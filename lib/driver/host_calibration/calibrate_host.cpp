@@ -80,7 +80,7 @@ class HostCalibrator {
     if (run.bench == 0) run.bench = kRuns;
     MRVLC_ASSIGN(const Measured times, measure_program(run, folder, MeasuredOn::Noise));
     if (interrupted() != 0) return interruption();
-    MRVLC_ASSIGN(const Json map, folder.json("idmap.json"));
+    MRVLC_ASSIGN(const idmap::Map map, folder.read<idmap::Map>("idmap.json"));
     return functions(times, terms, map);
   }
 
@@ -120,7 +120,7 @@ class HostCalibrator {
     return d;
   }
 
-  static HostNetwork functions(const Measured& times, const Terms& terms, const Json& map) {
+  static HostNetwork functions(const Measured& times, const Terms& terms, const idmap::Map& map) {
     const auto computed = computed_by_functions(map);
     HostNetwork out;
     for (const Measured::Step& step : times.steps) {

@@ -179,92 +179,79 @@ int64_t kept(const Accuracy& a, partition::Precision::Kind kind) {
   return std::ranges::count_if(a.choice->precisions, [&](const auto& p) { return p.second.kind == kind; });
 }
 
-Json how_many_are_known(const Accuracy& a) {
-  Json out = Json::object();
-  for (range::How how : {range::How::Proved, range::How::Observed, range::How::Unknown})
-    out[std::string(range::word(how))] =
-        std::ranges::count_if(a.stored, [&](const Accuracy::Stored& s) { return s.known.how == how; });
-  return out;
+int64_t known_by(const Accuracy& a, range::How how) {
+  return std::ranges::count_if(a.stored, [&](const Accuracy::Stored& s) { return s.known.how == how; });
+}
+
+std::string stored_as(bool wide) {
+  return wide ? "fp32" : "fp16";
 }
 
 }  // namespace
 
-void write_ranges(JsonWriter& out, const Accuracy& accuracy) {
-  if (accuracy.stored.empty()) return;
-  out.key("ranges").array();
+std::vector<StoredRange> stored_ranges(const Accuracy& accuracy) {
+  std::vector<StoredRange> out;
   for (const Accuracy::Stored& s : accuracy.stored) {
-    const bool known = s.known.how != range::How::Unknown;
-    out.object();
-    out.key("value");
-    idmap::write_text(out, s.value);
-    out.member("known", range::word(s.known.how));
-    if (known) out.member("max_abs", rounded(s.known.max_abs(), 5));
-    out.member("stored", s.type == ElementType::F32 ? "fp32" : "fp16");
-    out.end();
+    StoredRange& range = out.emplace_back(StoredRange{
+        s.value, std::string(range::word(s.known.how)), {}, stored_as(s.type == ElementType::F32)});
+    if (s.known.how != range::How::Unknown) range.max_abs = rounded(s.known.max_abs(), 5);
   }
-  out.end();
+  return out;
 }
 
-Json accuracy_json(const Accuracy& a, const CompileOptions& options) {
-  Json outputs = Json::array(), beyond = Json::array(), limits = Json::array();
+ReportedAccuracy reported(const Accuracy& a, const CompileOptions& options) {
+  ReportedAccuracy out;
+  if (a.known()) {
+    out.expected_error = rounded(a.expected_error(), 2);
+    out.median_error = rounded(a.error_of_share(0.5), 2);
+    out.p95_error = rounded(a.error_of_share(kJudgedShare), 2);
+  }
+  out.how = name(a.how);
+  out.worst_value = idmap::json_text(a.worst_value);
+  out.reason = idmap::json_text(a.reason);
+  out.samples = a.samples;
+  if (a.choice && a.choice->asked > 0) out.asked = a.choice->asked;
+  if (a.choice && a.choice->runs > 0) out.predicted = rounded(a.choice->predicted, 2);
+  out.kept_as_pairs = kept(a, partition::Precision::Kind::Pair);
+  out.kept_scaled = kept(a, partition::Precision::Kind::Half);
+  out.runs = a.choice ? a.choice->runs : 0;
+  out.warning_above = options.accuracy_warning;
+  out.known = {known_by(a, range::How::Proved), known_by(a, range::How::Observed),
+               known_by(a, range::How::Unknown)};
   for (const Accuracy::Limit& l : a.limits)
-    limits.push_back({{"input", idmap::json_text(l.input)}, {"min", l.limit.least}, {"max", l.limit.most}});
-  for (const Accuracy::Output& o : a.outputs)
-    outputs.push_back({{"name", idmap::json_text(o.name)},
-                       {"error", rounded(o.error, 2)},
-                       {"in_front", o.front.empty() ? Json() : Json(rounded(o.in_front, 2))},
-                       {"front", o.front.empty() ? Json() : Json(idmap::json_text(o.front))},
-                       {"hardly_moves", o.blind},
-                       {"elements_differing", o.elements}});
+    out.input_limits.push_back({idmap::json_text(l.input), l.limit.least, l.limit.most});
+  for (const Accuracy::Output& o : a.outputs) {
+    ReportedOutput& output =
+        out.outputs.emplace_back(ReportedOutput{idmap::json_text(o.name), rounded(o.error, 2)});
+    if (!o.front.empty()) output.in_front = rounded(o.in_front, 2), output.front = idmap::json_text(o.front);
+    output.hardly_moves = o.blind;
+    output.elements_differing = o.elements;
+  }
   for (const Accuracy::Beyond& b : a.beyond)
-    beyond.push_back({{"value", idmap::json_text(b.value)},
-                      {"node", idmap::json_text(b.node)},
-                      {"op_type", b.op_type},
-                      {"max_abs", rounded(b.magnitude, 5)},
-                      {"stored", b.wide ? "fp32" : "fp16"},
-                      {"seen_in", b.calibrated ? "calibration" : "probe"}});
-  return {{"expected_error", a.known() ? Json(rounded(a.expected_error(), 2)) : Json()},
-          {"median_error", a.known() ? Json(rounded(a.error_of_share(0.5), 2)) : Json()},
-          {"p95_error", a.known() ? Json(rounded(a.error_of_share(kJudgedShare), 2)) : Json()},
-          {"how", name(a.how)},
-          {"worst_value", idmap::json_text(a.worst_value)},
-          {"reason", idmap::json_text(a.reason)},
-          {"samples", a.samples},
-          {"asked", a.choice && a.choice->asked > 0 ? Json(a.choice->asked) : Json()},
-          {"predicted", a.choice && a.choice->runs > 0 ? Json(rounded(a.choice->predicted, 2)) : Json()},
-          {"kept_as_pairs", kept(a, partition::Precision::Kind::Pair)},
-          {"kept_scaled", kept(a, partition::Precision::Kind::Half)},
-          {"runs", a.choice ? a.choice->runs : 0},
-          {"warning_above", options.accuracy_warning},
-          {"known", how_many_are_known(a)},
-          {"input_limits", std::move(limits)},
-          {"outputs", std::move(outputs)},
-          {"beyond_fp16", std::move(beyond)}};
+    out.beyond_fp16.push_back({idmap::json_text(b.value), idmap::json_text(b.node), b.op_type,
+                               rounded(b.magnitude, 5), stored_as(b.wide),
+                               b.calibrated ? "calibration" : "probe"});
+  return out;
 }
 
-std::string expected_error_text(const Json& a) {
-  if (a.at("expected_error").is_null()) return "not known";
-  const double error = a.at("expected_error").get<double>();
-  return error >= kInfinite ? "infinite" : fmt::format("{:.2g}", error);
+std::string expected_error_text(const ReportedAccuracy& a) {
+  if (!a.expected_error) return "not known";
+  return *a.expected_error >= kInfinite ? "infinite" : fmt::format("{:.2g}", *a.expected_error);
 }
 
-std::string accuracy_detail(const Json& a) {
-  const auto lost =
-      std::ranges::count_if(a.at("beyond_fp16"), [](const Json& b) { return b.at("stored") == "fp16"; });
-  const std::string worst = a.at("worst_value").get<std::string>();
-  std::string text = a.at("reason").get<std::string>();
+std::string accuracy_detail(const ReportedAccuracy& a) {
+  const auto lost = std::ranges::count(a.beyond_fp16, "fp16", &ReportedBeyond::stored);
+  std::string text = a.reason;
   if (lost > 0) text += fmt::format("; {} value{} beyond fp16", lost, lost == 1 ? "" : "s");
-  if (!worst.empty()) text += "; worst: '" + worst + "'";
-  for (const Json& l : a.at("input_limits"))
-    text +=
-        fmt::format("; the program tells of '{}' beyond {:.6g} to {:.6g}", l.at("input").get<std::string>(),
-                    l.at("min").get<double>(), l.at("max").get<double>());
+  if (!a.worst_value.empty()) text += "; worst: '" + a.worst_value + "'";
+  for (const ReportedLimit& l : a.input_limits)
+    text += fmt::format("; the program tells of '{}' beyond {:.6g} to {:.6g}", l.input, l.min, l.max);
   return text;
 }
 
-std::string accuracy_line(const Json& a) {
-  const bool known = !a.at("expected_error").is_null();
-  return fmt::format("{}{} ({})", known ? "expected error " : "", expected_error_text(a), accuracy_detail(a));
+std::string accuracy_line(const ReportedAccuracy& a) {
+  return fmt::format("{}{} ({})", a.expected_error ? "expected error " : "", expected_error_text(a),
+                     accuracy_detail(a));
 }
 
 }  // namespace mrvlc::driver

@@ -2,16 +2,15 @@
 // reports.
 #pragma once
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "model/accuracy_choice.h"
+#include "model/report.h"
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/driver/options.h"
 #include "mrvlc/range/known.h"
 #include "mrvlc/support/diag.h"
-#include "mrvlc/support/json_writer.h"
 
 namespace mrvlc::driver {
 
@@ -83,13 +82,22 @@ struct Accuracy {
 // for each warning about a loss; false when there is one.
 bool judge(const Accuracy& accuracy, const CompileOptions& options, Diagnostics& diagnostics);
 
-// placement.json's `ranges`: of each value that regions store. Nothing where there is none.
-void write_ranges(JsonWriter& out, const Accuracy& accuracy);
-// report.json's `accuracy`, and what people read of it: "0.0007", "infinite" or "not known", how that was
+// placement.json's `ranges`: a value that regions store, and what is known of its magnitude.
+struct StoredRange {
+  std::string value, known;
+  std::optional<double> max_abs = {};  // nullopt: unknown
+  std::string stored;
+  static void fields(auto& f, auto& r) {
+    f("value", r.value)("known", r.known).shortest("max_abs", r.max_abs)("stored", r.stored);
+  }
+};
+std::vector<StoredRange> stored_ranges(const Accuracy& accuracy);
+
+// The report's `accuracy`, and what people read of it: "0.0007", "infinite" or "not known", how that was
 // found, and both in a line.
-nlohmann::ordered_json accuracy_json(const Accuracy& accuracy, const CompileOptions& options);
-std::string expected_error_text(const nlohmann::ordered_json& accuracy);
-std::string accuracy_detail(const nlohmann::ordered_json& accuracy);
-std::string accuracy_line(const nlohmann::ordered_json& accuracy);
+ReportedAccuracy reported(const Accuracy& accuracy, const CompileOptions& options);
+std::string expected_error_text(const ReportedAccuracy& accuracy);
+std::string accuracy_detail(const ReportedAccuracy& accuracy);
+std::string accuracy_line(const ReportedAccuracy& accuracy);
 
 }  // namespace mrvlc::driver

@@ -43,7 +43,7 @@ struct OpenedModel {
   // All of them as one; the default target's where there is none: for questions about numbers, nothing runs
   // there.
   std::shared_ptr<const backend::Backend> backend;
-  Json baseline;  // of --baseline, or null
+  std::optional<Report> baseline;  // of --baseline
 
   // Of several accelerators the first, but for the name, which is that of all.
   const target::Machine& machine() const { return backend->machine(); }

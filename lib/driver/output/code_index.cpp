@@ -5,28 +5,26 @@
 
 namespace mrvlc::driver {
 
-backend::CodeIndex index_of(const idmap::Json& map) {
+std::optional<backend::Section> section_of(std::string_view name) {
+  const auto at = std::ranges::find(backend::kSectionNames, name);
+  if (at == backend::kSectionNames.end()) return std::nullopt;
+  return static_cast<backend::Section>(at - backend::kSectionNames.begin());
+}
+
+backend::CodeIndex index_of(const idmap::Map& map) {
   backend::CodeIndex index;
   const idmap::Labels labels(map);
-  for (const Json& l : map.at("layers")) {
+  for (const idmap::Layer& l : map.layers) {
     report::Layer layer;
-    layer.number = l.at("layer").get<uint32_t>();
-    layer.kind = l.at("kind").get<std::string>();
-    layer.rule = l.at("rule").get<std::string>();
-    for (const Json& e : l.at("exprs")) {
-      layer.operators += (layer.operators.empty() ? "" : " + ") + labels.of(e.get<uint32_t>());
-    }
-    index.add(l.at("region").get<uint32_t>(), std::move(layer));
+    layer.number = l.layer;
+    layer.kind = l.kind;
+    layer.rule = l.rule;
+    for (const uint32_t e : l.exprs) layer.operators += (layer.operators.empty() ? "" : " + ") + labels.of(e);
+    index.add(l.region, std::move(layer));
   }
-  for (const Json& i : map.at("instructions")) {
-    const auto section =
-        std::ranges::find(backend::kSectionNames, i.at("section").get_ref<const std::string&>());
-    if (section == backend::kSectionNames.end()) continue;
-    const auto at = static_cast<backend::Section>(section - backend::kSectionNames.begin());
-    index.add(i.at("region").get<uint32_t>(),
-              {at, i.at("begin").get<uint32_t>(), i.at("end").get<uint32_t>(), i.at("layer").get<uint32_t>(),
-               i.at("expr_id").get<uint32_t>()});
-  }
+  for (const idmap::Instructions& i : map.instructions)
+    if (const auto section = section_of(i.section))
+      index.add(i.region, {*section, i.begin, i.end, i.layer, i.expr_id});
   return index;
 }
 

@@ -5,7 +5,9 @@
 
 namespace mrvlc::driver {
 
-backend::CodeIndex index_of(const idmap::Json& map);
+// By its name; nullopt: of another version.
+std::optional<backend::Section> section_of(std::string_view name);
+backend::CodeIndex index_of(const idmap::Map& map);
 // As the map of this model will say.
 backend::CodeIndex index_of(const CompiledModel& m);
 

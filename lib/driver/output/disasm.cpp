@@ -1,40 +1,32 @@
 // `mrvlc disasm` and the text of --emit disasm: instructions of a binary with the expressions they come from.
-#include <algorithm>
-
 #include "folder/output_folder.h"
 #include "mrvlc/backends/open.h"
 #include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/file.h"
+#include "output/code_index.h"
 
 namespace mrvlc::driver {
 namespace {
 
-// Of an ID map, or of null. Throws where it is none.
-std::vector<backend::CodeRange> ranges_of(const Json& map, int64_t region) {
+std::vector<backend::CodeRange> ranges_of(const idmap::Map& map, int64_t region) {
   std::vector<backend::CodeRange> ranges;
-  if (!map.is_object() || !map.contains("instructions")) return ranges;
-  for (const Json& i : map.at("instructions")) {
-    if (i.at("region") != region) continue;
-    const auto section =
-        std::ranges::find(backend::kSectionNames, i.at("section").get_ref<const std::string&>());
-    if (section == backend::kSectionNames.end()) continue;
-    ranges.push_back({static_cast<backend::Section>(section - backend::kSectionNames.begin()),
-                      i.at("begin").get<uint32_t>(), i.at("end").get<uint32_t>(), 0,
-                      ir::NodeId(i.at("expr_id").get<size_t>())});
-  }
+  for (const idmap::Instructions& i : map.instructions)
+    if (const auto section = section_of(i.section); section && i.region == region)
+      ranges.push_back({*section, i.begin, i.end, 0, ir::NodeId(i.expr_id)});
   return ranges;
 }
 
 // The ID map beside a file that no manifest lists, when there is one: without it the text lacks the
 // expressions, nothing else.
-Json map_beside(const std::filesystem::path& file) {
-  auto text = read_file(file.parent_path() / "idmap.json");
-  return text.ok() ? Json::parse(*text, nullptr, false) : Json();
+idmap::Map map_beside(const std::filesystem::path& file) {
+  const auto text = read_file(file.parent_path() / "idmap.json");
+  auto map = text.ok() ? json::parsed<idmap::Map>(Json::parse(*text, nullptr, false)) : std::nullopt;
+  return map ? *std::move(map) : idmap::Map();
 }
 
 struct Subject {
   std::string bytes;
-  Json map;
+  idmap::Map map;
 };
 
 // In a folder of a compile both are what it wrote; elsewhere they are taken as they are.
@@ -47,7 +39,7 @@ Result<Subject> read_subject(const std::filesystem::path& file) {
     return subject;
   }
   MRVLC_ASSIGN(subject.bytes, folder->bytes(file.filename().string()));
-  MRVLC_ASSIGN(subject.map, folder->json("idmap.json"));
+  MRVLC_ASSIGN(subject.map, folder->read<idmap::Map>("idmap.json"));
   return subject;
 }
 
@@ -58,11 +50,7 @@ Result<std::string> disasm(const std::filesystem::path& file) {
   std::string stem = file.stem().string();
   size_t at = stem.rfind(".region");
   int64_t region = at == std::string::npos ? -1 : std::atoll(stem.c_str() + at + 7);
-  try {
-    return backends::disassembly(subject.bytes, ranges_of(subject.map, region));
-  } catch (const Json::exception&) {
-    return backends::disassembly(subject.bytes, {});
-  }
+  return backends::disassembly(subject.bytes, ranges_of(subject.map, region));
 }
 
 std::optional<std::string> disasm_header(const std::filesystem::path& file, Diagnostics& diagnostics) {

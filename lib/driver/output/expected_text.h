@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "model/compiled_model.h"
+#include "model/report.h"
 
 namespace mrvlc::driver {
 
-// Lines of report.json's `partition`, `regions` and `host`: regions with the values handed over, and the
+// Of regions and the host: regions with the values handed over, and the
 // operators of the host by type, each list with those that take longest.
-std::vector<std::string> expected_lines(const Json& report);
+std::vector<std::string> expected_lines(const Report& report);
 
 // Of nodes in order, each with a reason: the same reasons behind each other, as one group, at the place of
 // the first. Holds indices of nodes.

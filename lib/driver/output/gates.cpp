@@ -3,27 +3,12 @@
 
 #include <algorithm>
 
-#include "diff/totals.h"
 #include "model/as_in_model.h"
+#include "model/totals.h"
 #include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::driver {
 namespace {
-
-// A value that is not known is null, and fails: a gate that has nothing to judge by does not open.
-void add(Json& list, const char* option, const Json& limit, const Json& value, bool passed) {
-  list.push_back({{"option", option}, {"limit", limit}, {"value", value}, {"passed", passed}});
-}
-
-void add_most(Json& list, const char* option, std::optional<int64_t> limit, const Json& value) {
-  if (limit) add(list, option, *limit, value, !value.is_null() && value.get<int64_t>() <= *limit);
-}
-
-void add_error(Json& list, const Json& report, const Accuracy& accuracy, double limit) {
-  const bool exact = !accuracy.on_accelerator;
-  const bool passed = exact || (accuracy.known() && accuracy.expected_error() <= limit);
-  add(list, "--max-error", limit, exact ? Json(0) : report.at("accuracy").at("expected_error"), passed);
-}
 
 struct Words {
   std::string_view option, found, cure;
@@ -47,49 +32,57 @@ constexpr Words kWords[] = {
     {"--max-error", "is the expected error",
      "--accuracy keeps layers more exactly until it is reached (docs/accuracy.md)"}};
 
-std::string gate_number(const Json& value) {
-  return value.is_number_float() ? fmt::format("{:.6g}", value.get<double>()) : value.dump();
+std::string gate_number(const Number& value) {
+  const double* const fraction = std::get_if<double>(&value);
+  return fraction != nullptr ? fmt::format("{:.6g}", *fraction) : number_text(value);
 }
 
-Diag failure(const Json& gate) {
-  const std::string option = gate.at("option").get<std::string>();
-  const Words& words = *std::ranges::find(kWords, option, &Words::option);
-  const Json& value = gate.at("value");
-  const std::string found = value.is_null() ? fmt::format("not known: {}", words.found)
-                                            : fmt::format("{} {}", gate_number(value), words.found);
+Diag failure(const ReportedGate& gate) {
+  const Words& words = *std::ranges::find(kWords, gate.option, &Words::option);
+  const std::string found = gate.value ? fmt::format("{} {}", gate_number(*gate.value), words.found)
+                                       : fmt::format("not known: {}", words.found);
   const std::string_view cure =
-      value.is_null() && option == "--max-error" ? "--probe measures it" : words.cure;
-  return make_diag<DiagCode::MRV0013>(fmt::format("{} {}", option, gate_number(gate.at("limit"))), found,
+      !gate.value && gate.option == "--max-error" ? "--probe measures it" : words.cure;
+  return make_diag<DiagCode::MRV0013>(fmt::format("{} {}", gate.option, gate_number(gate.limit)), found,
                                       cure);
 }
 
 }  // namespace
 
-void add_gates(Json& report, const CompiledModel& m, const Gates& gates) {
-  Json list = Json::array();
-  const std::vector<Total> all = totals(report);
-  auto total = [&](std::string_view name) { return std::ranges::find(all, name, &Total::name)->value; };
-  add_most(list, "--max-cycles", gates.cycles, total("cycles"));
-  add_most(list, "--max-arena", gates.arena, total("arena_bytes"));
-  add_most(list, "--max-weights", gates.weights, total("weights_bytes"));
-  const Json share = total("mac_share_accelerator");
-  if (gates.mac_share)
-    add(list, "--min-mac-share", *gates.mac_share, share, share.get<double>() >= *gates.mac_share);
-  const Json& expected = report.at("expected");
-  if (gates.milliseconds) {
-    const bool told = !expected.at("seconds_device").is_null();
-    const double ms = 1e3 * expected.at("seconds").get<double>();
-    add(list, "--max-ms", *gates.milliseconds, told ? Json(ms) : Json(), told && ms <= *gates.milliseconds);
+// A value that is not known fails: a gate that has nothing to judge by does not open.
+std::vector<ReportedGate> judged(const Gates& gates, const Report& report, const Accuracy& accuracy) {
+  std::vector<ReportedGate> list;
+  const auto most = [&](const char* option, std::optional<int64_t> limit, std::string_view name) {
+    const std::optional<Number> value = total_kind(name).of(report);
+    if (limit) list.push_back({option, *limit, value, value && std::get<int64_t>(*value) <= *limit});
+  };
+  most("--max-cycles", gates.cycles, "cycles");
+  most("--max-arena", gates.arena, "arena_bytes");
+  most("--max-weights", gates.weights, "weights_bytes");
+  if (gates.mac_share) {
+    const double share = report.placement.mac_share_accelerator;
+    list.push_back({"--min-mac-share", *gates.mac_share, share, share >= *gates.mac_share});
   }
-  if (gates.error) add_error(list, report, m.accuracy, *gates.error);
-  if (!list.empty()) report["gates"] = std::move(list);
+  if (gates.milliseconds) {
+    ReportedGate& gate = list.emplace_back(ReportedGate{"--max-ms", *gates.milliseconds, {}, false});
+    const double ms = 1e3 * report.expected.seconds;
+    if (report.expected.device) gate.value = ms, gate.passed = ms <= *gates.milliseconds;
+  }
+  if (gates.error) {
+    ReportedGate& gate = list.emplace_back(ReportedGate{"--max-error", *gates.error, {}, true});
+    if (!accuracy.on_accelerator) return gate.value = int64_t{0}, list;  // exact
+    if (report.accuracy.expected_error) gate.value = *report.accuracy.expected_error;
+    gate.passed = accuracy.known() && accuracy.expected_error() <= *gates.error;
+  }
+  return list;
 }
 
-Status check_gates(const Json& report, const Json& baseline, const Gates& gates, Diagnostics& diagnostics) {
+Status check_gates(const Report& report, const std::optional<Report>& baseline, const Gates& gates,
+                   Diagnostics& diagnostics) {
   std::vector<Diag> failed;
-  for (const Json& gate : report.value("gates", Json::array()))
-    if (!gate.at("passed").get<bool>()) failed.push_back(failure(gate));
-  if (!baseline.is_null()) add_regressions(gates, baseline, report, failed);
+  for (const ReportedGate& gate : report.gates)
+    if (!gate.passed) failed.push_back(failure(gate));
+  if (baseline) add_regressions(gates, *baseline, report, failed);
   if (failed.empty()) return {};
   for (size_t i = 0; i + 1 < failed.size(); ++i) diagnostics.add(std::move(failed[i]));
   return std::move(failed.back());

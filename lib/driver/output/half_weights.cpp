@@ -54,12 +54,12 @@ void tell_half_weights(const CompiledModel& m, const CompileOptions& options, Di
                                                2 * m.host.half_bytes, lost_text(t)));
 }
 
-Json half_weights_json(const CompiledModel& m) {
+ReportedHalfWeights reported_half_weights(const CompiledModel& m) {
   const HalfTotals t = totals_of(m.half_weights);
-  Json out = {{"tensors", t.tensors},       {"tensors_fp32", t.kept},
-              {"bytes", m.host.half_bytes}, {"bytes_fp32", 2 * m.host.half_bytes},
-              {"zeros", t.zeros},           {"largest_error", t.worst == nullptr ? 0.0 : t.worst->error}};
-  if (t.worst != nullptr) out["largest_error_node"] = idmap::json_text(t.worst->node);
+  ReportedHalfWeights out{t.tensors, t.kept, m.host.half_bytes, 2 * m.host.half_bytes, t.zeros};
+  if (t.worst == nullptr) return out;
+  out.largest_error = t.worst->error;
+  out.largest_error_node = idmap::json_text(t.worst->node);
   return out;
 }
 

@@ -14,10 +14,9 @@
 #include "mrvlc/support/json_document.h"
 #include "mrvlc/support/parallel.h"
 #include "mrvlc/support/printable.h"
-#include "output/gates.h"
+#include "output/make_report.h"
 #include "output/memory_json.h"
 #include "output/options_json.h"
-#include "output/partition_json.h"
 #include "output/proof_json.h"
 #include "output/report_page.h"
 #include "output/sbom.h"
@@ -56,14 +55,12 @@ Status write_extras(OutputDir& dir, const CompiledModel& m, const CompileOptions
 }
 
 Status write_reports(OutputDir& dir, const CompiledModel& m, const CompileOptions& options,
-                     const idmap::Fates& fates, Json& report) {
+                     const idmap::Fates& fates, Report& report) {
   std::vector<report::Region> regions = report_regions(m);
   const PlacedNodes nodes(m, fates);
-  report = report_json(m, options, nodes, regions);
-  add_partition(report, m, options);
-  add_gates(report, m, options.gates);
+  report = make_report(m, options, nodes, regions);
   MRVLC_TRY(write_json(dir, "placement.json", [&](JsonWriter& out) { write_placement(out, m, nodes); }));
-  MRVLC_TRY(dir.write("report.json", json_document(report)));
+  MRVLC_TRY(dir.write("report.json", json::document(report)));
   MRVLC_TRY(write_json(dir, kMemoryFile, [&](JsonWriter& out) { write_memory(out, m); }));
   MRVLC_TRY(write_json(dir, kProofFile, [&](JsonWriter& out) { write_proof(out, m); }));
   auto graph = graph_of(m, report, regions);
@@ -142,7 +139,7 @@ Json manifest_json(const CompiledModel& m, const CompileOptions& options, const 
 }  // namespace
 
 Status write_output(const CompiledModel& m, const CompileOptions& options,
-                    const std::function<Status(const OutputDir&)>& before_commit, Json& report) {
+                    const std::function<Status(const OutputDir&)>& before_commit, Report& report) {
   MRVLC_TRY(check_replaceable(options.out));
   MRVLC_TRY(idmap::check_size(m.model.graph));
   InterruptGuard guard;  // a signal must not leave the staging folder behind

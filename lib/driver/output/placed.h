@@ -29,9 +29,5 @@ class PlacedNodes {
 
 // The document, all but its last new line.
 void write_placement(JsonWriter& out, const CompiledModel& m, const PlacedNodes& nodes);
-Json report_json(const CompiledModel& m, const CompileOptions& options, const PlacedNodes& nodes,
-                 const std::vector<report::Region>& regions);
-std::string report_text(const Json& report, const PlacedNodes& nodes,
-                        const std::vector<report::Region>& regions);
 
 }  // namespace mrvlc::driver

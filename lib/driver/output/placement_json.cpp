@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "model/placement_table.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/saturating.h"
@@ -11,29 +12,13 @@
 namespace mrvlc::driver {
 namespace {
 
-void write_text(JsonWriter& out, std::string_view name, std::string_view text) {
-  out.key(name);
-  idmap::write_text(out, text);
-}
-
-void write_trial(JsonWriter& out, const partition::RuleTrial& t) {
-  out.object();
-  write_text(out, "rule", t.rule);
-  out.member("accepted", t.accepted);
-  write_text(out, "condition", t.condition);
-  write_text(out, "actual", t.actual);
-  write_text(out, "limit", t.limit);
-  write_text(out, "reason", t.reason);
-  out.end();
-}
-
 // Nodes share their trials: those of many have their text made once.
 class RuleTrialTexts {
  public:
   void write(JsonWriter& out, const std::shared_ptr<const partition::RuleTrial>& t) {
-    if (t.use_count() < kShared) return write_trial(out, *t);
+    if (t.use_count() < kShared) return json::write(out, *t);
     std::string& text = texts_[t.get()];
-    if (text.empty()) text = JsonWriter::text(out.depth(), [&](JsonWriter& o) { write_trial(o, *t); });
+    if (text.empty()) text = JsonWriter::text(out.depth(), [&](JsonWriter& o) { json::write(o, *t); });
     out.verbatim(text);
   }
 
@@ -41,6 +26,23 @@ class RuleTrialTexts {
   static constexpr long kShared = 16;  // so often that texts are small beside the nodes
   std::unordered_map<const partition::RuleTrial*, std::string> texts_;  // looked up only
 };
+
+PlacementConstraint reported(const Constraint& c) {
+  PlacementConstraint out{c.nodes, c.from, c.to};
+  if (c.on != Constraint::Target::Any) out.on = c.on == Constraint::Target::Cpu ? "cpu" : "accelerator";
+  if (c.before || c.after) out.border = c.before && c.after ? "both" : c.before ? "before" : "after";
+  if (c.together) out.together = true;
+  out.max_layers = c.max_layers;
+  out.max_regions = c.max_regions;
+  return out;
+}
+
+struct SharedTrial {
+  const std::shared_ptr<const partition::RuleTrial>& trial;
+  RuleTrialTexts& texts;
+  void write_to(JsonWriter& out) const { texts.write(out, trial); }
+};
+using Entry = PlacementEntryOf<SharedTrial>;
 
 // Also an operator of another domain by that name, which was taken apart.
 bool multiplies(const std::string& op_type) {
@@ -82,42 +84,30 @@ uint32_t expr_of(const CompiledModel& m, const partition::NodeDecision& decision
   return m.model.graph.expr_id(decision.node);
 }
 
-void write_decision(JsonWriter& out, const CompiledModel& m, const partition::NodeDecision& decision) {
-  out.member("expr_id", expr_of(m, decision));
-  if (decision.accelerator) out.member("region", decision.region);
-  if (decision.call != partition::NodeDecision::kNoCall) {
-    const partition::Call& call = m.partition.calls[decision.call];
-    write_text(out, "target", call.target);
-    write_text(out, "call", call.function);
-  } else {
-    write_text(out, "target",
-               decision.accelerator ? m.accelerators[m.regions[decision.region].accelerator].name : "host");
+void add_decision(const CompiledModel& m, const partition::NodeDecision& decision, RuleTrialTexts& texts,
+                  Entry& out) {
+  out.expr_id = expr_of(m, decision);
+  out.target = "host";
+  if (decision.accelerator) {
+    out.region = decision.region;
+    out.target = m.accelerators[m.regions[decision.region].accelerator].name;
   }
-  out.member("rule", decision.rule);
-  out.member("code", word(decision.why));
+  if (decision.call != partition::NodeDecision::kNoCall) {
+    out.target = m.partition.calls[decision.call].target;
+    out.call = m.partition.calls[decision.call].function;
+  }
+  out.rule = decision.rule.str();
+  out.code = word(decision.why);
+  out.tried.emplace();
+  for (const auto& trial : decision.trials) out.tried->push_back({trial, texts});
 }
 
-void write_node(JsonWriter& out, const CompiledModel& m, const PlacedNodes& nodes, size_t i,
-                RuleTrialTexts& trials) {
+Entry entry_of(const CompiledModel& m, const PlacedNodes& nodes, size_t i, RuleTrialTexts& texts) {
   const ir::Source& source = nodes.source(i);
-  const partition::NodeDecision* decision = nodes.decision(i);
-  out.object();
-  out.member("id", source.id);
-  write_text(out, "name", source.name);
-  write_text(out, "op_type", source.op_type);
-  out.member("where", nodes.where(i));
-  out.key("outputs").array();
-  for (const std::string& o : source.outputs) idmap::write_text(out, o);
-  out.end();
-  out.member("macs", nodes.macs(i));
-  if (decision != nullptr) write_decision(out, m, *decision);
-  out.member("reason", nodes.reason(i));
-  if (decision != nullptr) {
-    out.key("tried").array();
-    for (const auto& t : decision->trials) trials.write(out, t);
-    out.end();
-  }
-  out.end();
+  Entry out{source.id, source.name, source.op_type, nodes.where(i), source.outputs, nodes.macs(i)};
+  if (const auto* decision = nodes.decision(i)) add_decision(m, *decision, texts, out);
+  out.reason = nodes.reason(i);
+  return out;
 }
 
 }  // namespace
@@ -142,20 +132,17 @@ bool PlacedNodes::on_cpu(size_t i) const {
 }
 
 void write_placement(JsonWriter& out, const CompiledModel& m, const PlacedNodes& nodes) {
-  out.object();
-  out.member("schema", "mrvlc-placement-1");
-  out.key("model").object();
-  out.member("sha256", m.model.sha256);
-  out.end();
-  out.member("target", m.has_accelerator ? m.machine().name : "host");
-  write_constraints(out, m.constrained.asked);
-  out.key("nodes").array();
-  RuleTrialTexts trials;
-  for (size_t i = 0; i < nodes.size(); ++i) write_node(out, m, nodes, i, trials);
-  out.end();
-  idmap::write_precisions(out, m.model.graph, m.partition);
-  write_ranges(out, m.accuracy);
-  out.end();
+  RuleTrialTexts texts;
+  PlacementTableOf<json::Stream<Entry>> table;
+  table.model.sha256 = m.model.sha256;
+  table.target = m.has_accelerator ? m.machine().name : "host";
+  for (const Constraint& c : m.constrained.asked) table.constraints.push_back(reported(c));
+  table.nodes.each = [&](const auto& add) {
+    for (size_t i = 0; i < nodes.size(); ++i) add(entry_of(m, nodes, i, texts));
+  };
+  table.precisions = idmap::kept_precisions(m.model.graph, m.partition);
+  table.ranges = stored_ranges(m.accuracy);
+  json::write(out, table);
 }
 
 }  // namespace mrvlc::driver

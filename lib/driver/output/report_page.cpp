@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "output/code_index.h"
+#include "output/expected.h"
 #include "output/expected_text.h"
-#include "output/partition_json.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -29,15 +29,15 @@ report::Region page_region(const CompiledModel& m, size_t i, const backend::Code
   return r;
 }
 
-std::vector<report::Step> steps(const Json& partition, const std::vector<report::Region>& regions) {
+std::vector<report::Step> steps(const std::vector<ReportedStep>& list,
+                                const std::vector<report::Region>& regions) {
   std::vector<report::Step> out;
-  for (const Json& s : partition.at("steps")) {
-    const auto seconds = s.at("seconds").get<double>();
-    if (s.contains("region")) {
-      const auto at = std::ranges::find(regions, s.at("region").get<uint32_t>(), &report::Region::id);
-      out.push_back({true, static_cast<uint32_t>(at - regions.begin()), 0, seconds});
+  for (const ReportedStep& s : list) {
+    if (s.region) {
+      const auto at = std::ranges::find(regions, *s.region, &report::Region::id);
+      out.push_back({true, static_cast<uint32_t>(at - regions.begin()), 0, s.seconds});
     } else {
-      out.push_back({false, 0, s.at("host_nodes").get<uint32_t>(), seconds});
+      out.push_back({false, 0, static_cast<uint32_t>(s.host_nodes.value_or(0)), s.seconds});
     }
   }
   return out;
@@ -58,16 +58,9 @@ void add_fallbacks(const CompiledModel& m, const PlacedNodes& nodes, report::Pag
   }
 }
 
-report::ExpectedRun expected_run(const Json& e) {
-  if (e.at("seconds_device").is_null()) return {};
-  const auto of = [&](const char* key) { return e.at(key).get<double>(); };
-  return {true,
-          of("seconds"),
-          of("seconds_host_only"),
-          of("seconds_device"),
-          of("seconds_launches"),
-          of("seconds_borders"),
-          of("seconds_host")};
+report::ExpectedRun expected_run(const ExpectedTime& e) {
+  if (!e.device) return {};
+  return {true, e.seconds, e.host_only, *e.device, e.launches, e.borders, e.host};
 }
 
 }  // namespace
@@ -79,37 +72,35 @@ std::vector<report::Region> report_regions(const CompiledModel& m) {
   return out;
 }
 
-report::Page report_page(const CompiledModel& m, const Json& report, const PlacedNodes& nodes,
+report::Page report_page(const CompiledModel& m, const Report& report, const PlacedNodes& nodes,
                          std::vector<report::Region> regions) {
   report::Page p;
   p.model = m.name;
   p.sha256 = m.model.sha256;
-  p.target = report.at("target").at("name").get<std::string>();
-  p.precision = report.at("target").at("precision").get<std::string>();
-  p.tiles = report.at("target").at("tiles").get<uint32_t>();
+  p.target = report.target.name;
+  p.precision = report.target.precision;
+  p.tiles = report.target.tiles;
   p.ocm_bytes = m.machine().ocm_bytes;
   p.clock_ghz = m.machine().clock_ghz;
-  const Json& place = report.at("placement");
-  p.onnx_nodes = place.at("onnx_nodes").get<uint64_t>();
-  p.on_accelerator = place.at("accelerator").get<uint64_t>();
-  p.on_cpu = place.at("cpu").get<uint64_t>();
-  p.folded = place.at("folded").get<uint64_t>();
-  p.mac_share_accelerator = place.at("mac_share_accelerator").get<double>();
-  const Json& host = report.at("host");
-  p.arena_bytes = host.at("arena_bytes").get<uint64_t>();
-  p.arena_lower_bound_bytes = host.at("arena_lower_bound_bytes").get<uint64_t>();
-  p.host_weights_bytes = host.at("weights_bytes").get<uint64_t>();
-  p.macs = place.at("macs").get<uint64_t>();
-  p.host_macs = host.at("macs").get<uint64_t>();
-  p.conversion_bytes = host.at("conversion_bytes").get<uint64_t>();
-  p.conversion_seconds = host.at("conversion_seconds_estimate").get<double>();
-  p.run = expected_run(report.at("expected"));
-  p.expected.push_back(partition_line(report.at("partition")));
+  p.onnx_nodes = report.placement.onnx_nodes;
+  p.on_accelerator = report.placement.accelerator;
+  p.on_cpu = report.placement.cpu;
+  p.folded = report.placement.folded;
+  p.mac_share_accelerator = report.placement.mac_share_accelerator;
+  p.arena_bytes = static_cast<uint64_t>(report.host.arena_bytes);
+  p.arena_lower_bound_bytes = static_cast<uint64_t>(report.host.arena_lower_bound_bytes);
+  p.host_weights_bytes = static_cast<uint64_t>(report.host.weights_bytes);
+  p.macs = static_cast<uint64_t>(report.placement.macs);
+  p.host_macs = static_cast<uint64_t>(report.host.macs);
+  p.conversion_bytes = static_cast<uint64_t>(report.host.conversion_bytes);
+  p.conversion_seconds = report.host.conversion_seconds_estimate;
+  p.run = expected_run(report.expected);
+  p.expected.push_back(partition_line(report.partition));
   for (std::string& line : expected_lines(report)) p.expected.push_back(std::move(line));
-  p.expected_error = expected_error_text(report.at("accuracy"));
-  p.accuracy = accuracy_detail(report.at("accuracy"));
+  p.expected_error = expected_error_text(report.accuracy);
+  p.accuracy = accuracy_detail(report.accuracy);
   p.regions = std::move(regions);
-  p.steps = steps(report.at("partition"), p.regions);
+  p.steps = steps(report.partition.steps, p.regions);
   add_fallbacks(m, nodes, p);
   return p;
 }

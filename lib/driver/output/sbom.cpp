@@ -56,21 +56,21 @@ bool is_ours(const CompiledModel& m, const std::string& file) {
 }
 
 Result<Json> file_entry(const OutputDir& dir, const CompiledModel& m, const std::string& name,
-                        const std::string& sha256, size_t number) {
+                        const std::string& sha256, std::vector<std::string>& sums) {
+  const size_t number = sums.size();
   MRVLC_ASSIGN(const auto bytes, MappedFile::open(dir.staged(name), kMostBytes));
+  sums.push_back(sha1_hex(bytes->bytes()));
   return Json{{"SPDXID", fmt::format("SPDXRef-file-{}", number)},
               {"fileName", "./" + idmap::json_text(name)},
               {"checksums",
-               {{{"algorithm", "SHA1"}, {"checksumValue", sha1_hex(bytes->bytes())}},
+               {{{"algorithm", "SHA1"}, {"checksumValue", sums.back()}},
                 {{"algorithm", "SHA256"}, {"checksumValue", sha256}}}},
               {"licenseConcluded", is_ours(m, name) ? kOurs : kUnknown},
               {"copyrightText", kUnknown}};
 }
 
 // SPDX 2.3, 7.9.
-std::string verification_code(const Json& files) {
-  std::vector<std::string> sums;
-  for (const Json& file : files) sums.push_back(file["checksums"][0]["checksumValue"].get<std::string>());
+std::string verification_code(std::vector<std::string> sums) {
   std::ranges::sort(sums);
   std::string all;
   for (const std::string& sum : sums) all += sum;
@@ -79,12 +79,13 @@ std::string verification_code(const Json& files) {
 
 struct Document {
   Json packages = Json::array(), files = Json::array(), relationships = Json::array();
+  std::vector<std::string> sums = {};  // SHA-1, of the files
 };
 
 void add_packages(const CompiledModel& m, Document& document) {
   Json program = package("program", m.name, "SOURCE", kUnknown);
   program["filesAnalyzed"] = true;
-  program["packageVerificationCode"] = {{"packageVerificationCodeValue", verification_code(document.files)}};
+  program["packageVerificationCode"] = {{"packageVerificationCodeValue", verification_code(document.sums)}};
   program["comment"] = "C of mrvlc, under its licence, with what the model says: weights and binaries.";
   Json model = package("model", m.name, "DATA", kUnknown);
   model["checksums"] = {{{"algorithm", "SHA256"}, {"checksumValue", m.model.sha256}}};
@@ -135,7 +136,7 @@ Status write_sbom(OutputDir& dir, const CompiledModel& m, const CompileOptions& 
   if (!emits(options, "sbom")) return {};
   Document document;
   for (const auto& [name, sha256] : dir.files()) {
-    MRVLC_ASSIGN(Json file, file_entry(dir, m, name, sha256, document.files.size()));
+    MRVLC_ASSIGN(Json file, file_entry(dir, m, name, sha256, document.sums));
     document.files.push_back(std::move(file));
   }
   add_packages(m, document);

@@ -1,14 +1,14 @@
 // What --measure-size found, for reports.
 #pragma once
 #include "model/compiled_model.h"
+#include "model/report.h"
 
 namespace mrvlc::driver {
 
-// report.json's host.size.
-Json code_size_json(const CompiledModel& m);
-// Of report.txt, from that.
-std::string code_size_lines(const Json& host);
+ReportedSize reported_size(const CompiledModel& m);
+// Of report.txt.
+std::string code_size_lines(const ReportedSize& size);
 // Of the summary: "code 12.1 KiB, ... (gcc -Os -std=c99)".
-std::string code_size_line(const Json& host);
+std::string code_size_line(const ReportedSize& size);
 
 }  // namespace mrvlc::driver

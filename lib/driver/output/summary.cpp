@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "model/compiled_model.h"
 #include "mrvlc/report/numbers.h"
 #include "output/expected.h"
+#include "output/output.h"
 #include "output/size_report.h"
 
 namespace mrvlc::driver {
@@ -17,48 +17,44 @@ std::string count(int64_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
-int64_t sum(const Json& regions, const char* field) {
-  int64_t all = 0;
-  for (const Json& r : regions) all += r.at(field).get<int64_t>();
-  return all;
+template <class T>
+int64_t sum(const std::vector<ReportedRegion>& regions, T ReportedRegion::*member) {
+  uint64_t all = 0;
+  for (const ReportedRegion& r : regions) all += r.*member;
+  return static_cast<int64_t>(all);
 }
 
-std::string head(const CompiledModel& m, const CompileOptions& options, const Json& r) {
-  const Json& t = r.at("target");
-  std::vector<std::string> names = {t.at("name").get<std::string>()};
+std::string head(const CompiledModel& m, const CompileOptions& options, const ReportedTarget& t) {
+  std::vector<std::string> names = {t.name};
   if (!m.libraries.rules.empty()) names = options.targets;
   const bool tiled = m.has_accelerator && m.machine().ocm_bytes != 0;
-  std::string tiles = tiled ? ", " + count(t.at("tiles").get<int>(), "tile") : "";
+  std::string tiles = tiled ? ", " + count(t.tiles, "tile") : "";
   return fmt::format("wrote {}: {} for {}{}, {}", printable(options.out.string(), 4096), m.name,
-                     fmt::join(names, ","), tiles, t.at("precision").get<std::string>());
+                     fmt::join(names, ","), tiles, t.precision);
 }
 
-std::string placement(const Json& p) {
+std::string placement(const ReportedPlacement& p) {
   std::string text = fmt::format(
       "placement  {:.1f} % of {} MACs on the accelerator; of {} ONNX nodes {} there, {} on the CPU, {} "
       "folded",
-      100 * p.at("mac_share_accelerator").get<double>(), p.at("macs").get<int64_t>(),
-      p.at("onnx_nodes").get<int64_t>(), p.at("accelerator").get<int64_t>(), p.at("cpu").get<int64_t>(),
-      p.at("folded").get<int64_t>());
-  for (const Json& l : p.value("libraries", Json::array()))
-    text += fmt::format("; {} of {}, {:.1f} % of the MACs", count(l.at("calls").get<int64_t>(), "call"),
-                        l.at("target").get<std::string>(), 100 * l.at("mac_share").get<double>());
+      100 * p.mac_share_accelerator, p.macs, p.onnx_nodes, p.accelerator, p.cpu, p.folded);
+  for (const ReportedLibrary& l : p.libraries)
+    text +=
+        fmt::format("; {} of {}, {:.1f} % of the MACs", count(l.calls, "call"), l.target, 100 * l.mac_share);
   return text;
 }
 
-std::string regions(const Json& r) {
-  const Json& list = r.at("regions");
-  if (list.empty()) return "regions    none";
-  const Json& h = r.at("host");
+std::string regions(const Report& r) {
+  if (r.regions.empty()) return "regions    none";
   return fmt::format("regions    {} with {}; the host converts {} at their borders, about {:.3f} ms",
-                     list.size(), count(sum(list, "layers"), "layer"),
-                     report::bytes_text(h.at("conversion_bytes").get<int64_t>()),
-                     1e3 * h.at("conversion_seconds_estimate").get<double>());
+                     r.regions.size(), count(sum(r.regions, &ReportedRegion::layers), "layer"),
+                     report::bytes_text(r.host.conversion_bytes), 1e3 * r.host.conversion_seconds_estimate);
 }
 
-std::string cycles(const CompiledModel& m, const Json& list) {
+std::string cycles(const CompiledModel& m, const std::vector<ReportedRegion>& list) {
   if (list.empty()) return "cycles     none: nothing runs on an accelerator";
-  const int64_t all = sum(list, "cycles"), bound = sum(list, "lower_bound_cycles");
+  const int64_t all = sum(list, &ReportedRegion::cycles),
+                bound = sum(list, &ReportedRegion::lower_bound_cycles);
   double ms = 0;
   for (size_t i = 0; i < m.regions.size(); ++i)
     ms +=
@@ -67,39 +63,36 @@ std::string cycles(const CompiledModel& m, const Json& list) {
   if (m.accelerators.size() > 1) return fmt::format("cycles     {}, each target's own; {:.3f} ms", all, ms);
   if (bound == 0) return fmt::format("cycles     {}; {:.3f} ms at {} GHz", all, ms, m.machine().clock_ghz);
   double used = 0;  // cycles' worth of products
-  for (const Json& region : list)
-    used +=
-        region.at("pod_utilization").get<double>() * static_cast<double>(region.at("cycles").get<int64_t>());
+  for (const ReportedRegion& region : list)
+    used += region.pod_utilization * static_cast<double>(region.cycles);
   return fmt::format(
       "cycles     {}, at least {} (x{:.2f}), pessimistic {}; {:.3f} ms at {} GHz, matrix units {:.1f} % used",
-      all, bound, static_cast<double>(all) / static_cast<double>(bound), sum(list, "cycles_pessimistic"), ms,
-      m.machine().clock_ghz, 100 * used / static_cast<double>(all));
+      all, bound, static_cast<double>(all) / static_cast<double>(bound),
+      sum(list, &ReportedRegion::cycles_pessimistic), ms, m.machine().clock_ghz,
+      100 * used / static_cast<double>(all));
 }
 
-std::string memory(const CompiledModel& m, const Json& r) {
-  const Json& h = r.at("host");
-  std::string text = fmt::format("memory     arena {}, weights {} on the host",
-                                 report::bytes_text(h.at("arena_bytes").get<int64_t>()),
-                                 report::bytes_text(h.at("weights_bytes").get<int64_t>()));
-  const Json& list = r.at("regions");
-  if (list.empty()) return text;
-  int64_t peak = 0;
-  for (const Json& region : list) peak = std::max(peak, region.at("ocm_peak_bytes").get<int64_t>());
-  text += fmt::format(", {} on the accelerator", report::bytes_text(sum(list, "weights_bytes")));
+std::string memory(const CompiledModel& m, const Report& r) {
+  std::string text =
+      fmt::format("memory     arena {}, weights {} on the host", report::bytes_text(r.host.arena_bytes),
+                  report::bytes_text(r.host.weights_bytes));
+  if (r.regions.empty()) return text;
+  uint64_t peak = 0;
+  for (const ReportedRegion& region : r.regions) peak = std::max(peak, region.ocm_peak_bytes);
+  text += fmt::format(", {} on the accelerator",
+                      report::bytes_text(sum(r.regions, &ReportedRegion::weights_bytes)));
   if (m.machine().ocm_bytes == 0 || m.accelerators.size() > 1) return text;
-  return text + fmt::format("; on-chip {} of {} a tile", report::bytes_text(peak),
+  return text + fmt::format("; on-chip {} of {} a tile", report::bytes_text(static_cast<int64_t>(peak)),
                             report::bytes_text(m.machine().ocm_bytes));
 }
 
 // Where another choice is expected to be faster, or was: what it is and how to ask for the other one.
-std::optional<std::string> choice(const CompiledModel& m, const Json& r) {
+std::optional<std::string> choice(const CompiledModel& m, const ReportedPartition& p) {
   constexpr double kWorthTelling = 0.95;
-  const Json& p = r.at("partition");
-  const double now = p.at("seconds").get<double>(), host = p.at("seconds_host_only").get<double>(),
-               greedily = p.at("seconds_greedy").get<double>();
+  const double now = p.seconds, host = p.seconds_host_only, greedily = p.seconds_greedy;
   const auto ms = [](double seconds) { return fmt::format("{:.4g} ms", 1e3 * seconds); };
   if (!m.has_accelerator || m.timings.size() != m.regions.size()) return std::nullopt;
-  if (p.at("mode") == "greedy") {
+  if (p.mode == "greedy") {
     if (m.regions.empty() || host >= kWorthTelling * now) return std::nullopt;
     return fmt::format(
         "partition  greedy, about {}; the host alone is expected to take {}: --partition cost leaves it what "
@@ -118,18 +111,18 @@ std::optional<std::string> choice(const CompiledModel& m, const Json& r) {
 
 }  // namespace
 
-std::vector<std::string> summary(const CompiledModel& m, const CompileOptions& options, const Json& report,
+std::vector<std::string> summary(const CompiledModel& m, const CompileOptions& options, const Report& report,
                                  size_t warnings) {
-  std::vector<std::string> lines = {head(m, options, report),
-                                    "expected   " + expected_line(report.at("expected")),
-                                    placement(report.at("placement")),
+  std::vector<std::string> lines = {head(m, options, report.target),
+                                    "expected   " + expected_line(report.expected),
+                                    placement(report.placement),
                                     regions(report),
-                                    cycles(m, report.at("regions")),
+                                    cycles(m, report.regions),
                                     memory(m, report),
                                     fmt::format("warnings   {}", warnings),
-                                    "accuracy   " + accuracy_line(report.at("accuracy"))};
-  if (report.at("host").contains("size")) lines.push_back("size       " + code_size_line(report.at("host")));
-  if (std::optional<std::string> more = choice(m, report)) lines.push_back(*std::move(more));
+                                    "accuracy   " + accuracy_line(report.accuracy)};
+  if (report.host.size) lines.push_back("size       " + code_size_line(*report.host.size));
+  if (std::optional<std::string> more = choice(m, report.partition)) lines.push_back(*std::move(more));
   return lines;
 }
 

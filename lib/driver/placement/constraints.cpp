@@ -247,35 +247,4 @@ Status check_evictions(const std::vector<Constraint>& constraints, const Placed&
   return {};
 }
 
-namespace {
-
-void write_texts(JsonWriter& out, std::string_view key, const std::vector<std::string>& texts) {
-  if (texts.empty()) return;
-  out.key(key).array();
-  for (const std::string& t : texts) idmap::write_text(out, t);
-  out.end();
-}
-
-void write_constraint(JsonWriter& out, const Constraint& c) {
-  out.object();
-  write_texts(out, "nodes", c.nodes);
-  write_texts(out, "from", c.from);
-  write_texts(out, "to", c.to);
-  if (c.on != Target::Any) out.member("on", c.on == Target::Cpu ? "cpu" : "accelerator");
-  if (c.before || c.after) out.member("border", c.before && c.after ? "both" : c.before ? "before" : "after");
-  if (c.together) out.member("together", true);
-  if (c.max_layers) out.member("max_layers", *c.max_layers);
-  if (c.max_regions) out.member("max_regions", *c.max_regions);
-  out.end();
-}
-
-}  // namespace
-
-void write_constraints(JsonWriter& out, const std::vector<Constraint>& constraints) {
-  if (constraints.empty()) return;
-  out.key("constraints").array();
-  for (const Constraint& c : constraints) write_constraint(out, c);
-  out.end();
-}
-
 }  // namespace mrvlc::driver

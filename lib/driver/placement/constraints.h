@@ -1,11 +1,11 @@
 // Constraints on the placement: from options, from a file, and from what a trial placement says.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <map>
+#include <optional>
 
 #include "mrvlc/driver/options.h"
 #include "mrvlc/idmap/fates.h"
 #include "mrvlc/partition/constraints.h"
-#include "mrvlc/support/json_writer.h"
 
 namespace mrvlc::driver {
 
@@ -26,7 +26,10 @@ struct PlacementFile {
   };
   std::string target;        // the accelerator, or "host"
   std::string model_sha256;  // or empty
-  nlohmann::json reported;   // members that no compile reads: `precisions`, `ranges`
+  // What it says beside of values, by name, and no compile reads: what holds them, and as what they are
+  // stored.
+  using ByValue = std::map<std::string, std::string>;
+  std::optional<ByValue> precisions, stored;  // nullopt: it does not
   std::vector<Constraint> constraints;
   std::vector<Node> nodes;
 };
@@ -70,8 +73,5 @@ std::vector<Constraint> without_borders(const std::vector<Constraint>& constrain
 // MRV0412 where an ONNX node of the accelerator came to the CPU because of a border.
 Status check_evictions(const std::vector<Constraint>& constraints, const Placed& before,
                        const ir::Graph& graph, const partition::Partition& partition);
-
-// The member "constraints" of placement.json.
-void write_constraints(JsonWriter& out, const std::vector<Constraint>& constraints);
 
 }  // namespace mrvlc::driver

@@ -30,8 +30,8 @@ class Reader {
     PlacementFile out;
     MRVLC_TRY(read_text(json, "the file", "target", out.target));
     MRVLC_TRY(model(json, out));
-    for (const char* key : {"precisions", "ranges"})
-      if (json.contains(key)) out.reported[key] = json[key];
+    out.precisions = by_value(json, "precisions", "precision");
+    out.stored = by_value(json, "ranges", "stored");
     MRVLC_TRY(each(json, "constraints", [&](const Json& j, size_t i) { return constraint(j, i, out); }));
     MRVLC_TRY(each(json, "nodes", [&](const Json& j, size_t i) { return node(j, i, out); }));
     return out;
@@ -70,6 +70,21 @@ class Reader {
   Status read_text(const Json& json, const std::string& where, const char* key,
                    std::optional<std::string>& out) const {
     return json.contains(key) ? read_text(json, where, key, out.emplace()) : Status();
+  }
+
+  // Of a list of values what its entries say of each; an entry without is no fault, as nothing depends on it.
+  static std::optional<PlacementFile::ByValue> by_value(const Json& json, const char* list,
+                                                        const char* member) {
+    if (!json.contains(list)) return std::nullopt;
+    PlacementFile::ByValue out;
+    if (!json[list].is_array()) return out;
+    const auto text = [](const Json& entry, const char* key) {
+      const bool said = entry.is_object() && entry.contains(key) && entry[key].is_string();
+      return said ? std::optional(entry[key].get<std::string>()) : std::nullopt;
+    };
+    for (const Json& entry : json[list])
+      if (const auto value = text(entry, "value")) out[*value] = text(entry, member).value_or("");
+    return out;
   }
 
   Status model(const Json& json, PlacementFile& out) const {

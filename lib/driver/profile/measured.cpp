@@ -92,15 +92,15 @@ Result<Measured> measure_program(const RunOptions& options, const OutputFolder& 
   return m;
 }
 
-std::map<uint32_t, std::set<uint32_t>> computed_by_functions(const Json& map) {
+std::map<uint32_t, std::set<uint32_t>> computed_by_functions(const idmap::Map& map) {
   std::map<uint32_t, std::set<uint32_t>> out;
-  for (const Json& f : map.at("host_functions")) {
-    const auto symbol = f.at("symbol").get<std::string>();
+  for (const idmap::Function& f : map.host_functions) {
     // These call all others.
-    if (symbol.ends_with("_run") || symbol.ends_with("_run_parallel") || symbol.ends_with("_infer")) continue;
-    std::set<uint32_t>& exprs = out[f.at("expr_id").get<uint32_t>()];
-    exprs.insert(f.at("expr_id").get<uint32_t>());
-    for (const Json& e : f.at("fused")) exprs.insert(e.get<uint32_t>());
+    if (f.symbol.ends_with("_run") || f.symbol.ends_with("_run_parallel") || f.symbol.ends_with("_infer"))
+      continue;
+    std::set<uint32_t>& exprs = out[f.expr_id];
+    exprs.insert(f.expr_id);
+    exprs.insert(f.fused.begin(), f.fused.end());
   }
   return out;
 }
@@ -121,20 +121,17 @@ Json ms_json(std::optional<double> ms) {
 
 }  // namespace
 
-void add_expected(Measured& m, const Json& report, const Json& map) {
+void add_expected(Measured& m, const Report& report, const idmap::Map& map) {
   std::map<uint32_t, double> of_region, of_expr;  // by id, in milliseconds
   std::map<uint32_t, uint32_t> region_of;         // an expression's
-  for (const Json& region : report.at("regions"))
-    of_region[region.at("id").get<uint32_t>()] = 1e3 * region.at("seconds").get<double>();
-  for (const Json& layer : map.at("layers"))
-    for (const Json& expr : layer.at("exprs")) {
-      const auto region = layer.at("region").get<uint32_t>(), id = expr.get<uint32_t>();
-      region_of[id] = region;
-      if (const auto at = of_region.find(region); at != of_region.end()) of_expr[id] = at->second;
+  for (const ReportedRegion& region : report.regions) of_region[region.id] = 1e3 * region.seconds;
+  for (const idmap::Layer& layer : map.layers)
+    for (const uint32_t expr : layer.exprs) {
+      region_of[expr] = layer.region;
+      if (const auto at = of_region.find(layer.region); at != of_region.end()) of_expr[expr] = at->second;
     }
   std::map<uint32_t, double> alone;
-  for (const Json& n : report.at("host").at("nodes"))
-    alone[n.at("expr_id").get<uint32_t>()] = 1e3 * n.at("seconds").get<double>();
+  for (const ReportedNode& n : report.host.nodes) alone[n.expr_id] = 1e3 * n.seconds;
   // The hook tells of a function by the first of what it computes.
   for (const auto& [expr, exprs] : computed_by_functions(map))
     for (const uint32_t e : exprs)
@@ -144,8 +141,7 @@ void add_expected(Measured& m, const Json& report, const Json& map) {
     if (const auto at = region_of.find(s.expr); at != region_of.end() && !alone.contains(s.expr))
       s.region = at->second;
   }
-  if (const Json& all = report.at("partition").at("seconds"); all.is_number())
-    m.expected_ms = 1e3 * all.get<double>();
+  m.expected_ms = 1e3 * report.partition.seconds;
 }
 
 bool comparable(const Measured& m, const Measured::Step& step) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "folder/output_folder.h"
+#include "model/report.h"
 #include "mrvlc/driver/driver.h"
 #include "mrvlc/idmap/idmap.h"
 #include "run/program.h"
@@ -52,11 +53,11 @@ class MeasuredProgram {
 // Builds the program and runs it, here or on options.on. Errors: those of `mrvlc run`.
 Result<Measured> measure_program(const RunOptions& options, const OutputFolder& folder,
                                  MeasuredOn inputs = MeasuredOn::Zeros);
-// By the first expression of a C function, of idmap.json, all that it computes. NAME_run, which has the
+// By the first expression of a C function all that it computes. NAME_run, which has the
 // addresses of what needs no code, is no step.
-std::map<uint32_t, std::set<uint32_t>> computed_by_functions(const Json& map);
-// What report.json and idmap.json of the folder expect of the same; left open where they do not say.
-void add_expected(Measured& measured, const Json& report, const Json& map);
+std::map<uint32_t, std::set<uint32_t>> computed_by_functions(const idmap::Map& map);
+// What the folder's report and ID map expect of the same; left open where they do not say.
+void add_expected(Measured& measured, const Report& report, const idmap::Map& map);
 // Whether what was measured of a step is what was expected of.
 bool comparable(const Measured& m, const Measured::Step& step);
 // The step that takes longer than expected by most; null: none does.

@@ -18,9 +18,9 @@ std::string first_parts(const std::string& name, uint32_t depth) {
 
 class Summer {
  public:
-  Summer(const Json& map, uint32_t depth) : depth_(depth), locations_(map) {
-    for (const Json& s : map.at("sources"))
-      if (s.contains("location")) of_source_.emplace(s.at("id").get<std::string>(), &s.at("location"));
+  Summer(const idmap::Map& map, uint32_t depth) : depth_(depth), locations_(map) {
+    for (const idmap::Source& s : map.sources)
+      if (s.location) of_source_.emplace(s.id, &*s.location);
   }
 
   ModuleUse& of_expr(uint32_t expr) { return of(locations_.of(expr)); }
@@ -29,10 +29,10 @@ class Summer {
     return of(found == of_source_.end() ? nullptr : found->second);
   }
   // Of a layer the first expression whose module is known.
-  ModuleUse& of_exprs(const Json& exprs) {
-    for (const Json& e : exprs) {
-      const Json* location = locations_.of(e.get<uint32_t>());
-      if (location != nullptr && location->contains("module")) return of(location);
+  ModuleUse& of_exprs(const std::vector<uint32_t>& exprs) {
+    for (const uint32_t e : exprs) {
+      const idmap::Location* location = locations_.of(e);
+      if (location != nullptr && location->module) return of(location);
     }
     return of(nullptr);
   }
@@ -47,13 +47,13 @@ class Summer {
   }
 
  private:
-  ModuleUse& of(const Json* location) {
-    const bool known = location != nullptr && location->contains("module");
-    const std::string whole = known ? location->at("module").get<std::string>() : "";
+  ModuleUse& of(const idmap::Location* location) {
+    const bool known = location != nullptr && location->module;
+    const std::string whole = known ? *location->module : "";
     const std::string name = first_parts(whole, depth_);
     const auto [it, is_new] = uses_.try_emplace({known, name});
     ModuleUse& use = it->second;
-    const std::string cls = known && name == whole ? location->value("class", "") : "";
+    const std::string cls = known && name == whole ? location->class_name.value_or("") : "";
     if (is_new) use.name = name, use.known = known;
     if (use.class_name.empty()) use.class_name = cls;
     return use;
@@ -61,7 +61,7 @@ class Summer {
 
   uint32_t depth_;
   idmap::Locations locations_;
-  std::map<std::string, const Json*> of_source_;
+  std::map<std::string, const idmap::Location*> of_source_;
   std::map<std::pair<bool, std::string>, ModuleUse> uses_;
 };
 
@@ -77,20 +77,18 @@ std::string shown_name(const ModuleUse& u) {
 std::vector<ModuleUse> module_uses(const ModuleTables& tables, const std::vector<report::Region>& regions,
                                    const std::optional<Measured>& measured, uint32_t depth) {
   Summer sum(tables.map, depth);
-  for (const Json& n : tables.placement.at("nodes")) {
-    ModuleUse& use = sum.of_source(n.at("id").get<std::string>());
+  for (const PlacementEntry& n : tables.placement.nodes) {
+    ModuleUse& use = sum.of_source(n.id);
     ++use.nodes;
-    use.macs += n.at("macs").get<uint64_t>();
+    use.macs += static_cast<uint64_t>(n.macs);
   }
-  std::map<std::pair<uint32_t, uint32_t>, const Json*> exprs;  // by region and layer
-  for (const Json& l : tables.map.at("layers"))
-    exprs[{l.at("region").get<uint32_t>(), l.at("layer").get<uint32_t>()}] = &l.at("exprs");
+  std::map<std::pair<uint32_t, uint32_t>, const std::vector<uint32_t>*> exprs;  // by region and layer
+  for (const idmap::Layer& l : tables.map.layers) exprs[{l.region, l.layer}] = &l.exprs;
   for (const report::Region& r : regions)
     for (const report::Layer& l : r.layers)
       if (const auto at = exprs.find({r.id, l.number}); at != exprs.end())
         sum.of_exprs(*at->second).cycles += l.cycles;
-  for (const Json& n : tables.report.at("host").at("nodes"))
-    sum.of_expr(n.at("expr_id").get<uint32_t>()).host_seconds += n.at("seconds").get<double>();
+  for (const ReportedNode& n : tables.report.host.nodes) sum.of_expr(n.expr_id).host_seconds += n.seconds;
   if (measured)
     for (const Measured::Step& s : measured->steps) {
       if (s.region) continue;

@@ -1,6 +1,7 @@
 // What a program takes by modules of the exported program, as far as the model says which node is of which
 // (`sources[].location` of idmap.json).
 #pragma once
+#include "model/placement_table.h"
 #include "mrvlc/report/report.h"
 #include "profile/measured.h"
 
@@ -18,7 +19,9 @@ struct ModuleUse {
 };
 
 struct ModuleTables {
-  const Json &map, &placement, &report;  // of the folder
+  const idmap::Map& map;  // of the folder
+  const PlacementTable& placement;
+  const Report& report;
 };
 // Those with most cycles first, then those that take the host longest. A layer, or a function of C, that
 // computes nodes of several modules counts for the first. `depth`: parts of a name; 0: all.

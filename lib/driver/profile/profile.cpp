@@ -2,7 +2,6 @@
 // format (a JSON array of complete events, which Perfetto and chrome://tracing open).
 #include <cmath>
 #include <cstdint>
-#include <map>
 
 #include "folder/output_folder.h"
 #include "mrvlc/backends/open.h"
@@ -11,9 +10,9 @@
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/json_document.h"
 #include "output/code_index.h"
-#include "output/memory_json.h"
 #include "profile/measured.h"
 #include "profile/modules.h"
+#include "profile/simulated.h"
 #include "profile/trace.h"
 
 namespace mrvlc::driver {
@@ -21,75 +20,47 @@ namespace {
 
 class Profiler {
  public:
-  Profiler(const ProfileOptions& options, const OutputFolder& folder, const Json& map)
-      : options_(options), folder_(folder), map_(map), index_(index_of(map)), labels_(map) {}
+  Profiler(const ProfileOptions& options, const OutputFolder& folder, const idmap::Map& map,
+           const Report& report)
+      : options_(options), folder_(folder), map_(map), report_(report), index_(index_of(map)), labels_(map) {}
 
   Result<std::string> run() {
-    MRVLC_ASSIGN(Json report, folder_.json("report.json"));
     const bool runs_code = options_.measure || !options_.run.on.empty();
-    const auto libraries = runs_code ? OutputFolder::Libraries::Any : OutputFolder::Libraries::OfPackages;
-    for (const std::string& target : folder_.targets) {
-      MRVLC_ASSIGN(backends_[target], folder_.backend(target, options_.target_dirs, libraries));
-    }
+    std::optional<MemoryFile> memory;
     if (!options_.trace.empty()) {
-      MRVLC_ASSIGN(const Json memory, folder_.json(kMemoryFile));
-      memory_ = read_memory(memory);
+      MRVLC_ASSIGN(memory, folder_.read<MemoryFile>(kMemoryFile));
     }
-    for (const Json& region : report.at("regions")) MRVLC_TRY(add_region(region));
-    if (!options_.trace.empty()) MRVLC_TRY(trace(report));
+    const auto libraries = runs_code ? OutputFolder::Libraries::Any : OutputFolder::Libraries::OfPackages;
+    MRVLC_ASSIGN(simulated_, simulate(folder_, report_, index_,
+                                      {options_.target_dirs, libraries, memory ? &*memory : nullptr}));
+    if (memory) MRVLC_TRY(trace());
     std::optional<Measured> measured;
-    if (options_.measure || !options_.run.on.empty()) {
+    if (runs_code) {
       MRVLC_ASSIGN(measured, measure_program(options_.run, folder_));
-      add_expected(*measured, report, map_);
+      add_expected(*measured, report_, map_);
       if (!options_.html.empty()) MRVLC_TRY(page(*measured));
     }
     std::optional<std::vector<ModuleUse>> modules;
     if (options_.by_module) {
-      MRVLC_ASSIGN(const Json placement, folder_.json("placement.json"));
-      modules = module_uses({map_, placement, report}, regions_, measured, options_.depth);
+      MRVLC_ASSIGN(const auto placement, folder_.read<PlacementTable>("placement.json"));
+      modules = module_uses({map_, placement, report_}, simulated_.regions, measured, options_.depth);
     }
     if (options_.json) return json_document(json(measured, modules));
     if (modules) return modules_text(*modules);
-    const std::string text =
-        regions_.empty() ? "no region runs on the accelerator\n" : report::profile_text(regions_, SIZE_MAX);
+    const std::string text = simulated_.regions.empty() ? "no region runs on the accelerator\n"
+                                                        : report::profile_text(simulated_.regions, SIZE_MAX);
     return measured ? text + measured_text(*measured, labels_) : text;
   }
 
  private:
-  Status add_region(const Json& region) {
-    MRVLC_ASSIGN(std::string bytes, folder_.bytes(region.at("file").get<std::string>()));
-    const auto own =
-        backends_.find(region.value("target", folder_.targets.empty() ? "" : folder_.targets.front()));
-    if (own == backends_.end())
-      return make_diag<DiagCode::MRV0003>(folder_.path.string(), "a region is of no target that it names");
-    MRVLC_ASSIGN(const std::unique_ptr<backend::Timing> timing, own->second->time(bytes));
-    const bool drawing = !options_.trace.empty();
-    regions_.push_back(timing->profile(index_, region.at("id").get<uint32_t>(), drawing));
-    if (drawing) regions_.back().memory = timing->memory(memory_[regions_.back().id]);
-    set_macs(regions_.back(), region);
-    regions_.back().lower_bound_cycles = region.at("lower_bound_cycles").get<uint64_t>();
-    regions_.back().weights_bytes = region.at("weights_bytes").get<uint64_t>();
-    regions_.back().ocm_peak_bytes = region.at("ocm_peak_bytes").get<uint64_t>();
-    regions_.back().ocm_highest_address_bytes = region.at("ocm_highest_address_bytes").get<uint64_t>();
-    return {};
-  }
-
-  // What the network defines is not in the binary.
-  static void set_macs(report::Region& r, const Json& region) {
-    r.macs = region.at("macs").get<uint64_t>();
-    const Json& by_layer = region.at("layer_macs");
-    for (report::Layer& l : r.layers) l.macs = by_layer.at(l.number).get<uint64_t>();
-  }
-
   static Json layer_json(const report::Layer& l) {
     Json bound = Json::object();
     for (size_t b = 0; b < report::kBounds; ++b) bound[report::bound_keys()[b]] = l.bound[b];
-    size_t main = report::main_bound(l.bound);
     return {{"layer", l.number},
             {"kind", l.kind},
             {"operators", l.operators},
             {"cycles", l.cycles},
-            {"bound", main == report::kBounds ? "hidden" : report::bound_keys()[main]},
+            {"bound", main_bound_key(l)},
             {"bound_cycles", std::move(bound)},
             {"begin", l.begin},
             {"end", l.end},
@@ -105,7 +76,7 @@ class Profiler {
   Json json(const std::optional<Measured>& measured,
             const std::optional<std::vector<ModuleUse>>& modules) const {
     Json regions = Json::array();
-    for (const report::Region& r : regions_) {
+    for (const report::Region& r : simulated_.regions) {
       Json layers = Json::array();
       for (const report::Layer& l : r.layers) layers.push_back(layer_json(l));
       regions.push_back({{"id", r.id},
@@ -129,13 +100,13 @@ class Profiler {
     return out;
   }
 
-  Status trace(const Json& report) const {
+  Status trace() const {
     const auto label = [this](uint32_t region, const report::Bar& bar) {
       const auto section = static_cast<backend::Section>(bar.section);
       const backend::CodeSpan* span = index_.find(region, section, bar.instruction);
       return span == nullptr ? std::string_view("?") : labels_.of(span->expr);
     };
-    return write_trace(options_.trace, regions_, label, trace_steps(report));
+    return write_trace(options_.trace, simulated_.regions, label, trace_steps());
   }
 
   Status page(const Measured& measured) const {
@@ -149,59 +120,53 @@ class Profiler {
 
   TraceStep::Slice slice(std::string name, double seconds) const {
     // Of several accelerators the first one's cycles are the unit.
-    const double clock = backends_.empty() ? 1 : backends_.at(folder_.targets.front())->machine().clock_ghz;
+    const auto& backends = simulated_.backends;
+    const double clock = backends.empty() ? 1 : backends.at(folder_.targets.front())->machine().clock_ghz;
     return {std::move(name), static_cast<uint64_t>(std::llround(seconds * 1e9 * clock))};
   }
 
-  // The program as report.json expects it; of nodes that it leaves out, what they take together.
-  std::vector<TraceStep> trace_steps(const Json& report) const {
+  // The program as the report expects it; of nodes that it leaves out, what they take together.
+  std::vector<TraceStep> trace_steps() const {
     std::vector<TraceStep> steps;
     std::vector<double> left;
-    for (const Json& s : report.at("partition").at("steps")) {
-      steps.push_back(s.contains("region") ? region_step(s.at("region").get<uint32_t>(), report)
-                                           : TraceStep{});
-      left.push_back(s.contains("region") ? 0 : s.at("seconds").get<double>());
+    for (const ReportedStep& s : report_.partition.steps) {
+      steps.push_back(s.region ? region_step(*s.region) : TraceStep{});
+      left.push_back(s.region ? 0 : s.seconds);
     }
-    for (const Json& n : report.at("host").at("nodes")) {
-      const auto step = n.at("step").get<size_t>();
-      const auto seconds = n.at("seconds").get<double>();
-      const std::string name =
-          fmt::format("{} ({})", n.at("name").get<std::string>(), n.at("op_type").get<std::string>());
-      if (step < steps.size()) steps[step].before.push_back(slice(name, seconds));
-      if (step < steps.size()) left[step] -= seconds;
+    for (const ReportedNode& n : report_.host.nodes) {
+      if (n.step >= steps.size()) continue;
+      steps[n.step].before.push_back(slice(fmt::format("{} ({})", n.name, n.op_type), n.seconds));
+      left[n.step] -= n.seconds;
     }
     for (size_t i = 0; i < steps.size(); ++i)
       if (left[i] > 1e-9) steps[i].before.push_back(slice("others", left[i]));
     return steps;
   }
 
-  TraceStep region_step(uint32_t id, const Json& report) const {
+  TraceStep region_step(uint32_t id) const {
     TraceStep step;
-    for (size_t r = 0; r < regions_.size(); ++r) {
-      if (regions_[r].id != id) continue;
-      const Json& region = report.at("regions").at(r);
+    for (size_t r = 0; r < report_.regions.size(); ++r) {
+      const ReportedRegion& region = report_.regions[r];
+      if (region.id != id) continue;
       step.region = r;
-      auto convert = [&](const char* key, std::vector<TraceStep::Slice>& to) {
-        for (const Json& c : region.at(key))
-          to.push_back(slice(
-              fmt::format("{}: {}", c.at("value").get<std::string>(), c.at("conversion").get<std::string>()),
-              c.at("seconds").get<double>()));
+      auto convert = [&](const std::vector<ReportedCrossing>& values, std::vector<TraceStep::Slice>& to) {
+        for (const ReportedCrossing& c : values)
+          to.push_back(slice(fmt::format("{}: {}", c.value, c.conversion), c.seconds));
       };
-      convert("in", step.before);
-      step.before.push_back(slice("launch", region.at("launch_seconds").get<double>()));
-      convert("out", step.after);
+      convert(region.in, step.before);
+      step.before.push_back(slice("launch", region.launch_seconds));
+      convert(region.out, step.after);
     }
     return step;
   }
 
   const ProfileOptions& options_;
   const OutputFolder& folder_;
-  const Json& map_;
+  const idmap::Map& map_;
+  const Report& report_;
   backend::CodeIndex index_;
   idmap::Labels labels_;
-  std::map<std::string, backends::Opened> backends_;  // by target
-  std::vector<report::Region> regions_;
-  std::map<uint32_t, std::vector<backend::MemoryUse>> memory_;
+  Simulation simulated_;
 };
 
 }  // namespace
@@ -210,8 +175,9 @@ Result<std::string> profile(const ProfileOptions& options) {
   MRVLC_ASSIGN(OutputFolder folder, open_output(options.out));
   for (const auto& written : {options.trace, options.html})
     if (!written.empty()) MRVLC_TRY(folder.check_apart(written));
-  MRVLC_ASSIGN(Json map, folder.json("idmap.json"));
-  return folder.reading([&]() -> Result<std::string> { return Profiler(options, folder, map).run(); });
+  MRVLC_ASSIGN(const idmap::Map map, folder.read<idmap::Map>("idmap.json"));
+  MRVLC_ASSIGN(const Report report, folder.read<Report>("report.json"));
+  return Profiler(options, folder, map, report).run();
 }
 
 }  // namespace mrvlc::driver

@@ -27,7 +27,7 @@ Status generate_host(CompiledModel& m, const std::optional<chost::Tuning>& tunin
   return {};
 }
 
-Status write(const CompiledModel& m, TimingFile& timing, Json& report, Said& said) {
+Status write(const CompiledModel& m, TimingFile& timing, Report& report, Said& said) {
   return write_output(
       m, m.options,
       [&](const OutputDir& out) -> Status {

@@ -1,8 +1,8 @@
 // Targets, the model, and the other files that options name.
 #include "accuracy/compile_data.h"
 #include "accuracy/quantized_model.h"
-#include "diff/totals.h"
 #include "folder/output_folder.h"
+#include "model/totals.h"
 #include "mrvlc/support/parallel.h"
 #include "stages/ineffective_options.h"
 #include "stages/stages.h"

@@ -45,7 +45,7 @@ std::optional<Probed> probe_model(Session& session, PlacedModel placed, const Pr
 
 struct Finished {
   CompiledModel model;
-  Json report;
+  Report report;
 };
 // The host's code, and OUT. `tuning`: in the place of the one that options name.
 std::optional<Finished> finish_model(Session& session, Probed probed,

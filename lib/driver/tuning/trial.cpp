@@ -35,13 +35,13 @@ Result<TrialCompile> compile_trial(const PlacedModel& placed, const chost::Tunin
   return TrialCompile{std::move(temporary), done->model.model.sha256, done->model.host.choices};
 }
 
-Result<Trial> Trial::build(const TuneOptions& options, TrialCompile compiled) {
+Result<TuningTrial> TuningTrial::build(const TuneOptions& options, TrialCompile compiled) {
   MRVLC_ASSIGN(const OutputFolder folder, open_output(compiled.temporary.path() / "out"));
   MRVLC_ASSIGN(MeasuredProgram program, MeasuredProgram::build(options.run, folder, MeasuredOn::Noise));
-  return Trial(std::move(compiled), std::move(program), options.compile.host.threads == 1);
+  return TuningTrial(std::move(compiled), std::move(program), options.compile.host.threads == 1);
 }
 
-Status Trial::run(bool steps) {
+Status TuningTrial::run(bool steps) {
   constexpr int kFirst = 3, kMost = 300;
   constexpr double kRoundNs = 0.25e9;
   MRVLC_ASSIGN(const Measured m, program_.run(runs_ == 0 ? kFirst : runs_, steps));
@@ -57,7 +57,7 @@ Status Trial::run(bool steps) {
   return first && runs_ > kFirst ? run(steps) : Status();
 }
 
-void Trial::note(std::vector<TunedLayer>& layers) const {
+void TuningTrial::note(std::vector<TunedLayer>& layers) const {
   struct Sum {
     double ns = 0;
     int64_t count = 0;

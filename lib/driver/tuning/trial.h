@@ -22,9 +22,9 @@ Result<PlacedModel> place_for_trials(const TuneOptions& options, Said& said);
 // `said` receives what is told of its code, warnings too.
 Result<TrialCompile> compile_trial(const PlacedModel& placed, const chost::Tuning& tuning, Said& said);
 
-class Trial {
+class TuningTrial {
  public:
-  static Result<Trial> build(const TuneOptions& options, TrialCompile compiled);
+  static Result<TuningTrial> build(const TuneOptions& options, TrialCompile compiled);
   // Some runs, about a quarter of a second of them; `steps`: of each layer as well.
   Status run(bool steps);
   // The least of all runs. Times are of the processor where one thread runs: these do not count what others
@@ -35,7 +35,7 @@ class Trial {
   const std::vector<chost::LayerChoice>& choices() const { return compiled_.choices; }
 
  private:
-  Trial(TrialCompile compiled, MeasuredProgram program, bool one_thread)
+  TuningTrial(TrialCompile compiled, MeasuredProgram program, bool one_thread)
       : compiled_(std::move(compiled)), program_(std::move(program)), one_thread_(one_thread) {}
 
   TrialCompile compiled_;

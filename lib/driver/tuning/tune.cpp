@@ -131,10 +131,10 @@ class Tuner {
       for (const auto& [layer, variants] : lists_)
         tunings[k].variants[layer] = variants[k < variants.size() ? k : 0];
     }
-    MRVLC_ASSIGN(std::vector<Trial> trials, build(tunings));
+    MRVLC_ASSIGN(std::vector<TuningTrial> trials, build(tunings));
     for (bool first = true; done < kRounds && (first || !is_late()); first = false) {
       tell(kStages[stage], done, kRounds);
-      for (Trial& trial : trials) {
+      for (TuningTrial& trial : trials) {
         MRVLC_TRY(trial.run(true));
         trial.note(file_.layers);
       }
@@ -145,12 +145,12 @@ class Tuner {
     return {};
   }
 
-  Result<std::vector<Trial>> build(const std::vector<Tuning>& tunings) {
-    std::vector<Trial> trials;
+  Result<std::vector<TuningTrial>> build(const std::vector<Tuning>& tunings) {
+    std::vector<TuningTrial> trials;
     for (const Tuning& tuning : tunings) {
       tell("building", static_cast<int64_t>(trials.size()), static_cast<int64_t>(tunings.size()));
       MRVLC_ASSIGN(TrialCompile compiled, compiled(tuning));
-      MRVLC_ASSIGN(Trial trial, Trial::build(o_, std::move(compiled)));
+      MRVLC_ASSIGN(TuningTrial trial, TuningTrial::build(o_, std::move(compiled)));
       trials.push_back(std::move(trial));
     }
     tell("building", 1, 1);
@@ -160,7 +160,7 @@ class Tuner {
   // What is fastest by itself, if the whole is faster with it: first all, then what gains much, or nothing.
   Status choose() {
     constexpr double kMuch = 0.15;
-    std::optional<Trial> untuned;
+    std::optional<TuningTrial> untuned;
     for (const double least : {kLeastGain, kMuch}) {
       std::vector<std::string> choices;
       for (const TunedLayer& layer : file_.layers) choices.push_back(fastest(layer, least));
@@ -173,17 +173,17 @@ class Tuner {
     return {};
   }
 
-  Result<bool> is_faster(std::vector<std::string> choices, std::optional<Trial>& untuned) {
+  Result<bool> is_faster(std::vector<std::string> choices, std::optional<TuningTrial>& untuned) {
     MRVLC_ASSIGN(auto compiled, settle(choices));
     if (!compiled) return false;
     if (!untuned) {
-      MRVLC_ASSIGN(std::vector<Trial> plain, build({Tuning()}));
+      MRVLC_ASSIGN(std::vector<TuningTrial> plain, build({Tuning()}));
       untuned.emplace(std::move(plain.front()));
     }
-    MRVLC_ASSIGN(Trial tuned, Trial::build(o_, *std::move(compiled)));
+    MRVLC_ASSIGN(TuningTrial tuned, TuningTrial::build(o_, *std::move(compiled)));
     for (int64_t round = 0; round < kWholeRounds; ++round) {
       tell("whole", round, kWholeRounds);
-      for (Trial* trial : {&*untuned, &tuned}) MRVLC_TRY(trial->run(false));
+      for (TuningTrial* trial : {&*untuned, &tuned}) MRVLC_TRY(trial->run(false));
     }
     tell("whole", kWholeRounds, kWholeRounds);
     constexpr double kLeast = 0.005;  // less is chance

@@ -8,6 +8,12 @@ using test::Json;
 
 namespace {
 
+Result<std::string> text_of(const Json& map, const idmap::Query& query) {
+  const auto read = json::parsed<idmap::Map>(map);
+  REQUIRE(read);
+  return idmap::text_of(*read, query);
+}
+
 const Json& source(const Json& map, const std::string& name) {
   return test::with(map["sources"], "name", name);
 }
@@ -47,7 +53,7 @@ TEST_CASE("a merged expression names what it was made of") {
   CHECK((*merged)["from"] == Json({0, 1}));
   CHECK((*merged)["sources"] == Json({"main/0", "main/1"}));
   for (size_t i : {0u, 1u}) CHECK(map["expressions"][i].contains("erased"));
-  auto text = idmap::text_of(map, {.node = "bn"});
+  auto text = text_of(map, {.node = "bn"});
   REQUIRE(text.ok());
   const std::string made =
       fmt::format("expression {} Conv by fold-batchnorm, sources main/0 main/1, made of 0 1\n",
@@ -96,11 +102,11 @@ TEST_CASE("instructions lead to expressions and back") {
   size_t ranges = 0;
   for (const Json& i : map["instructions"]) {
     const auto expr = i["expr_id"].get<uint32_t>();
-    auto back = idmap::text_of(map, {.expression = expr});
+    auto back = text_of(map, {.expression = expr});
     REQUIRE(back.ok());
     CHECK(back->find(range_line(i)) != std::string::npos);
     for (uint32_t n : {i["begin"].get<uint32_t>(), i["end"].get<uint32_t>() - 1}) {
-      auto there = idmap::text_of(map, {.instruction = idmap::Query::Instruction{0, i["section"], n}});
+      auto there = text_of(map, {.instruction = idmap::Query::Instruction{0, i["section"], n}});
       REQUIRE(there.ok());
       CHECK(there->starts_with(range_line(i)));
       CHECK(there->find(fmt::format("\nlayer {} of region 0: ", i["layer"].get<int>())) != std::string::npos);
@@ -130,7 +136,7 @@ TEST_CASE("lines of C lead to their function, and no others do") {
     CHECK(lines[last] == "}");
     for (size_t n = first; n < last; ++n) CHECK(lines[n] != "}");
     for (size_t n : {first, last}) {
-      auto hit = idmap::text_of(map, {.line = idmap::Query::Line{"lines.c", static_cast<uint32_t>(n)}});
+      auto hit = text_of(map, {.line = idmap::Query::Line{"lines.c", static_cast<uint32_t>(n)}});
       REQUIRE(hit.ok());
       CHECK(hit->starts_with(fmt::format("function {} lines.c:{}-{}\n", symbol, first, last)));
     }
@@ -138,8 +144,7 @@ TEST_CASE("lines of C lead to their function, and no others do") {
   }
   for (size_t n = 1; n < lines.size(); ++n) {
     INFO(n << ": " << lines[n]);
-    CHECK(idmap::text_of(map, {.line = idmap::Query::Line{"lines.c", static_cast<uint32_t>(n)}}).ok() ==
-          inside[n]);
+    CHECK(text_of(map, {.line = idmap::Query::Line{"lines.c", static_cast<uint32_t>(n)}}).ok() == inside[n]);
   }
 }
 
@@ -148,7 +153,7 @@ TEST_CASE("a node leads to its function and its operands' nodes do not") {
   const Json map = c.json("idmap.json");
   for (const char* name : {"g1", "s", "g2"}) {
     const std::string id = source(map, name)["id"];
-    auto text = idmap::text_of(map, {.node = name});
+    auto text = text_of(map, {.node = name});
     REQUIRE(text.ok());
     CHECK(text->starts_with(fmt::format("source {} '{}' (", id, name)));
     CHECK(text->find("\nfunction ") != std::string::npos);

@@ -97,6 +97,8 @@ def main():
             for name in OUT_FILES:
                 if (pathlib.Path(out) / f"{name}.json").exists():
                     schemas.check(name, (pathlib.Path(out) / f"{name}.json").read_text(), f"{out}/{name}.json")
+            page = (pathlib.Path(out) / "report.html").read_text()
+            schemas.check("page", page.split('id="data">')[-1].split("</script>")[0], f"{out}/report.html")
         return done.returncode == 0
 
     pictures = numpy.load(digits.parent / "test_x.npy")

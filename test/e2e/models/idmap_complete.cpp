@@ -20,6 +20,12 @@ std::vector<idmap::SectionCounts> counts_of(const std::filesystem::path& out) {
   return counts;
 }
 
+std::vector<std::string> gaps_of(const test::Json& map, const std::vector<idmap::SectionCounts>& counts) {
+  const auto read = json::parsed<idmap::Map>(map);
+  REQUIRE(read);
+  return idmap::find_gaps(*read, counts);
+}
+
 void check_complete(const std::filesystem::path& model, const std::vector<std::string>& targets,
                     const test::ZooModel* zoo = nullptr) {
   driver::CompileOptions c;
@@ -31,7 +37,7 @@ void check_complete(const std::filesystem::path& model, const std::vector<std::s
   bool ok = test::compile(c, errors);
   INFO(model.string() << "\n" << errors);
   REQUIRE(ok);
-  auto gaps = idmap::find_gaps(test::read_json(c.out / "idmap.json"), counts_of(c.out));
+  auto gaps = gaps_of(test::read_json(c.out / "idmap.json"), counts_of(c.out));
   for (const auto& gap : gaps) FAIL_CHECK(gap);
 }
 
@@ -61,13 +67,13 @@ TEST_CASE("one missing link is found") {
   REQUIRE(test::compile(c, errors));
   const auto map = test::read_json(c.out / "idmap.json");
   const auto counts = counts_of(c.out);
-  REQUIRE(idmap::find_gaps(map, counts).empty());
+  REQUIRE(gaps_of(map, counts).empty());
   for (const char* table : {"expressions", "instructions", "layers"}) {
     for (size_t i = 0; i < map[table].size(); ++i) {
       auto broken = map;
       broken[table].erase(i);
       INFO(table << " " << i);
-      CHECK_FALSE(idmap::find_gaps(broken, counts).empty());
+      CHECK_FALSE(gaps_of(broken, counts).empty());
     }
   }
   for (size_t i = 0; i < map["sources"].size(); ++i) {
@@ -75,11 +81,11 @@ TEST_CASE("one missing link is found") {
     broken["sources"].erase(i);
     bool used = map["sources"][i]["fate"] != "removed";
     INFO("source " << i);
-    if (used) CHECK_FALSE(idmap::find_gaps(broken, counts).empty());
+    if (used) CHECK_FALSE(gaps_of(broken, counts).empty());
   }
   for (size_t i = 0; i < map["expressions"].size(); ++i) {
     auto broken = map;
     broken["expressions"][i]["sources"] = test::Json::array();
-    CHECK_FALSE(idmap::find_gaps(broken, counts).empty());
+    CHECK_FALSE(gaps_of(broken, counts).empty());
   }
 }

@@ -4,7 +4,7 @@
     check_includes.py ROOT              what is wrong, a line each
     check_includes.py --arrows ROOT     the table of docs/architecture.md (scripts/update_docs.sh)
 
-Checked: includes against the arrows; no circle between components, nor in a component between its rooms (folders, and files that lie
+Checked: that a type's name stands once in its namespace; includes against the arrows; no circle between components, nor in a component between its rooms (folders, and files that lie
 in none); what names a target outside its back end; that a file says what it is for."""
 import os
 import re
@@ -165,6 +165,26 @@ def check_files():
             problem(f"{file} does not open with a comment that says what it is for")
 
 
+def check_types():
+    """Two types of one name and namespace are one to the linker: what is inline of one is taken for the other."""
+    where = defaultdict(set)
+    for file in tracked("lib/*.cpp", "lib/*.h", "include/mrvlc/*.h", "apps/*.cpp", "apps/*.h"):
+        spaces, depth = [], 0
+        for line in read(file).split("\n"):
+            code = line.split("//")[0]
+            if opened := re.match(r"\s*(?:inline )?namespace\s*([\w:]*)\s*\{", code):
+                spaces.append((opened[1], depth))
+            # In no unnamed one, and of a namespace itself: formatted, so that it begins its line.
+            if (found := re.match(r"(?:struct|class) (\w+)(?: final)?(?: : [^;]*)? ?\{", code)) and all(name for name, _ in spaces):
+                where["::".join([*(name for name, _ in spaces), found[1]])].add(file)
+            depth += code.count("{") - code.count("}")
+            while spaces and depth <= spaces[-1][1]:
+                spaces.pop()
+    for name, files in sorted(where.items()):
+        if len(files) > 1:
+            problem(f"{name} is a type of several files: {', '.join(sorted(files))}")
+
+
 def main():
     os.chdir(sys.argv[-1])
     uses = arrows()
@@ -177,6 +197,7 @@ def main():
     check_accel()
     check_names()
     check_files()
+    check_types()
     print("\n".join(problems) or f"{len(uses)} components, {sum(map(len, uses.values()))} arrows")
     return 1 if problems else 0
 

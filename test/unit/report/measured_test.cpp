@@ -8,24 +8,25 @@ using namespace mrvlc::driver;
 
 namespace {
 
-Json map_of() {
-  return Json::parse(R"({
-    "layers": [{"layer": 0, "region": 0, "exprs": [3, 4]}],
-    "host_functions": [
-      {"symbol": "m_conv", "expr_id": 1, "fused": [2]},
-      {"symbol": "m_cpu3", "expr_id": 3, "fused": []},
-      {"symbol": "m_softmax", "expr_id": 5, "fused": []},
-      {"symbol": "m_run", "expr_id": 1, "fused": [5]}
-    ]})");
+idmap::Map map_of() {
+  idmap::Map map;
+  map.layers = {{0, 0, "r", "conv", {3, 4}}};
+  map.host_functions = {{.symbol = "m_conv", .expr_id = 1, .fused = {2}},
+                        {.symbol = "m_cpu3", .expr_id = 3},
+                        {.symbol = "m_softmax", .expr_id = 5},
+                        {.symbol = "m_run", .expr_id = 1, .fused = {5}}};
+  return map;
 }
 
 // Milliseconds: of expressions 1, 2 and 5 on the host 2, 1 and 0.5, of the region 4.
-Json report_of() {
-  return Json::parse(R"({
-    "regions": [{"id": 0, "seconds": 0.004}],
-    "partition": {"seconds": 0.0075},
-    "host": {"nodes": [{"expr_id": 1, "seconds": 0.002}, {"expr_id": 2, "seconds": 0.001}, {"expr_id": 5, "seconds": 0.0005}]}
-  })");
+Report report_of() {
+  Report report;
+  report.regions.resize(1);
+  report.regions[0].seconds = 0.004;
+  report.partition.seconds = 0.0075;
+  report.host.nodes = {
+      {.expr_id = 1, .seconds = 0.002}, {.expr_id = 2, .seconds = 0.001}, {.expr_id = 5, .seconds = 0.0005}};
+  return report;
 }
 
 Measured measured(bool simulated) {

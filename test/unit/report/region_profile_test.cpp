@@ -4,21 +4,16 @@
 #include "output/code_index.h"
 
 using namespace mrvlc;
-using Json = idmap::Json;
 
 namespace {
 
-Json map_of_two_layers() {
-  Json map;
-  map["sources"] = {{{"id", "main/0"}, {"name", "conv"}, {"op_type", "Conv"}, {"outputs", {"x"}}},
-                    {{"id", "main/1"}, {"name", "pool"}, {"op_type", "MaxPool"}, {"outputs", {"y"}}}};
-  map["expressions"] = {{{"expr_id", 0}, {"sources", {"main/0"}}}, {{"expr_id", 1}, {"sources", {"main/1"}}}};
-  for (int l : {0, 1})
-    map["layers"].push_back(
-        {{"layer", l}, {"region", 4}, {"rule", "r"}, {"kind", "conv"}, {"exprs", Json::array({l})}});
-  map["instructions"] = {
-      {{"region", 4}, {"section", "main"}, {"begin", 0}, {"end", 2}, {"layer", 0}, {"expr_id", 0}},
-      {{"region", 4}, {"section", "main"}, {"begin", 2}, {"end", 3}, {"layer", 1}, {"expr_id", 1}}};
+idmap::Map map_of_two_layers() {
+  idmap::Map map;
+  map.sources = {{.id = "main/0", .name = "conv", .op_type = "Conv", .outputs = {"x"}},
+                 {.id = "main/1", .name = "pool", .op_type = "MaxPool", .outputs = {"y"}}};
+  map.expressions = {{.expr_id = 0, .sources = {"main/0"}}, {.expr_id = 1, .sources = {"main/1"}}};
+  map.layers = {{0, 4, "r", "conv", {0}}, {1, 4, "r", "conv", {1}}};
+  map.instructions = {{4, "main", 0, 2, 0, 0}, {4, "main", 2, 3, 1, 1}};
   return map;
 }
 
@@ -118,9 +113,9 @@ TEST_CASE("instructions that no row of the map holds") {
 }
 
 TEST_CASE("an instruction between two rows of the map belongs to neither") {
-  Json map = map_of_two_layers();
-  map["instructions"][1]["begin"] = 4;
-  map["instructions"][1]["end"] = 6;
+  idmap::Map map = map_of_two_layers();
+  map.instructions[1].begin = 4;
+  map.instructions[1].end = 6;
   const backend::CodeIndex index = driver::index_of(map);
   CHECK(index.find(4, backend::Section::Main, 1)->layer == 0);
   for (uint32_t gap : {2u, 3u}) CHECK(index.find(4, backend::Section::Main, gap) == nullptr);

@@ -1,28 +1,25 @@
-// report.json: what the partition, its regions and the nodes of the host are expected to take, in seconds.
-// Cycles of the accelerator are those that the simulator counts; the host's are by the host model.
-#include "output/partition_json.h"
+// Times of the report. Cycles of the accelerator are those that the simulator counts; the host's are by the
+// host model.
+#include "output/expected_times.h"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
 #include "mrvlc/idmap/idmap.h"
-#include "output/expected.h"
+#include "mrvlc/partition/costs.h"
 
 namespace mrvlc::driver {
 namespace {
 
 using partition::Times;
 
-Json crossings(const CompiledModel& m, const partition::Region& region, bool to_device) {
-  Json list = Json::array();
+std::vector<ReportedCrossing> crossings(const CompiledModel& m, uint32_t region, bool to_device) {
+  std::vector<ReportedCrossing> list;
   for (const chost::Conversion& c : m.host.conversions) {
-    if (c.region != region.id || c.to_device != to_device) continue;
+    if (c.region != region || c.to_device != to_device) continue;
     const char* how = c.casts && c.permutes ? "cast and permuted" : c.casts ? "cast" : "permuted";
-    list.push_back({{"value", idmap::json_text(c.name)},
-                    {"bytes", c.host_bytes + c.device_bytes},
-                    {"conversion", how},
-                    {"seconds", conversion_seconds(m, c)}});
+    list.push_back({idmap::json_text(c.name), c.host_bytes + c.device_bytes, how, conversion_seconds(m, c)});
   }
   return list;
 }
@@ -32,7 +29,7 @@ double region_seconds(const CompiledModel& m, size_t i) {
   return cycles / (1e9 * m.backend_of(m.regions[i]).machine().clock_ghz);
 }
 
-// Of a large model a document in memory holds those that take longest.
+// Of a large model the report has those that take longest.
 constexpr size_t kMostHostNodes = 4096;
 
 std::vector<const partition::NodeDecision*> nodes_shown(const CompiledModel& m, const Times& times) {
@@ -49,7 +46,7 @@ std::vector<const partition::NodeDecision*> nodes_shown(const CompiledModel& m, 
   return shown;
 }
 
-// What follows each other on the host is one step of report.json; by step of the partition, which.
+// What follows each other on the host is one step of the report; by step of the partition, which.
 std::vector<size_t> step_numbers(const partition::Partition& p) {
   std::vector<size_t> numbers;
   bool host = false;
@@ -62,17 +59,16 @@ std::vector<size_t> step_numbers(const partition::Partition& p) {
   return numbers;
 }
 
-Json steps_json(const CompiledModel& m, const Times& times) {
+std::vector<ReportedStep> steps_of(const CompiledModel& m, const Times& times) {
   const std::vector<size_t> numbers = step_numbers(m.partition);
-  Json list = Json::array();
+  std::vector<ReportedStep> list;
   // What was made of one ONNX node, an operator that was taken apart, is one.
   std::set<std::vector<ir::SourceId>> host_nodes;
   double seconds = 0;
   for (size_t i = 0; i < numbers.size(); ++i) {
     const partition::Step& s = m.partition.steps[i];
     if (s.kind == partition::Step::Kind::Region) {
-      list.push_back(
-          {{"region", m.partition.regions[s.region].id}, {"seconds", times.regions[s.region].all()}});
+      list.push_back({.region = m.partition.regions[s.region].id, .seconds = times.regions[s.region].all()});
       continue;
     }
     for (ir::NodeId node : nodes_of(s, m.partition)) {
@@ -81,7 +77,7 @@ Json steps_json(const CompiledModel& m, const Times& times) {
     }
     if (i + 1 < numbers.size() && numbers[i + 1] == numbers[i]) continue;
     list.push_back(
-        {{"host_nodes", std::exchange(host_nodes, {}).size()}, {"seconds", std::exchange(seconds, 0.0)}});
+        {.host_nodes = std::exchange(host_nodes, {}).size(), .seconds = std::exchange(seconds, 0.0)});
   }
   return list;
 }
@@ -95,20 +91,16 @@ std::vector<size_t> step_of_nodes(const CompiledModel& m) {
   return out;
 }
 
-Json host_nodes(const CompiledModel& m, const Times& times) {
+std::vector<ReportedNode> host_nodes(const CompiledModel& m, const Times& times) {
   const std::vector<size_t> steps = step_of_nodes(m);
   const partition::HostKernels kernels(m.model.graph);
-  Json list = Json::array();
-  for (const partition::NodeDecision* shown : nodes_shown(m, times)) {
-    const partition::NodeDecision& d = *shown;
-    const ir::Node& n = m.model.graph.node(d.node);
-    list.push_back({{"expr_id", m.model.graph.expr_id(d.node)},
-                    {"name", idmap::json_text(n.name)},
-                    {"op_type", n.op->name},
-                    {"code", word(d.why)},
-                    {"step", steps[d.node.index()]},
-                    {"rate", host_rate(m.inputs.host_model, n, partition::host_form(kernels, n))},
-                    {"seconds", times.nodes[d.node.index()]}});
+  std::vector<ReportedNode> list;
+  for (const partition::NodeDecision* d : nodes_shown(m, times)) {
+    const ir::Node& n = m.model.graph.node(d->node);
+    list.push_back({m.model.graph.expr_id(d->node), idmap::json_text(n.name), std::string(n.op->name),
+                    std::string(word(d->why)), steps[d->node.index()],
+                    host_rate(m.inputs.host_model, n, partition::host_form(kernels, n)),
+                    times.nodes[d->node.index()]});
   }
   return list;
 }
@@ -132,6 +124,13 @@ Estimate estimate_of(const CompiledModel& m, const ir::Graph& graph, const parti
   return out;
 }
 
+// Who spends most of the time.
+std::string bound_by(const ExpectedTime& t) {
+  const std::pair<double, const char*> parts[] = {
+      {t.device.value_or(0), "device"}, {t.launches, "launches"}, {t.borders, "borders"}, {t.host, "host"}};
+  return std::ranges::max_element(parts, {}, [](const auto& p) { return p.first; })->second;
+}
+
 // A region without cycles: its target does not tell.
 void add_region(const Times::OfRegion& r, double rounds, ExpectedTime& out) {
   if (r.accelerator == 0) out.device.reset();
@@ -146,51 +145,40 @@ double conversion_seconds(const CompiledModel& m, const chost::Conversion& c) {
   return crossing_seconds(m.inputs.host_model, c, c.elements);
 }
 
-void add_partition(Json& report, const CompiledModel& m, const CompileOptions& options) {
+void add_expected_times(Report& report, const CompiledModel& m, const CompileOptions& options) {
   const auto [times, host_only] = estimate_of(m, m.model.graph, m.partition);
-  ExpectedTime expected{.device = 0.0};
-  double seconds = times.seconds(), host_seconds = times.host;
+  ExpectedTime& expected = report.expected;
+  expected = {.seconds = times.seconds(), .host_only = host_only, .device = 0.0, .host = times.host};
   std::vector<Times::OfRegion> of_regions = times.regions;
   // A node of control flow was counted as if its bodies ran on the host.
   for (const partition::BodyPartition& body : m.partition.bodies) {
     const auto [inner, on_host] = estimate_of(m, *body.graph, body.partition);
     const auto rounds = static_cast<double>(body.rounds);
-    seconds += rounds * (inner.seconds() - on_host);
-    host_seconds += rounds * (inner.host - on_host);
+    expected.seconds += rounds * (inner.seconds() - on_host);
+    expected.host += rounds * (inner.host - on_host);
     for (const Times::OfRegion& r : inner.regions) add_region(r, rounds, expected);
     of_regions.insert(of_regions.end(), inner.regions.begin(), inner.regions.end());
   }
   for (const Times::OfRegion& r : times.regions) add_region(r, 1, expected);
-  expected.seconds = seconds;
-  expected.host_only = host_only;
-  expected.host = host_seconds;
-  report["expected"] = expected_json(expected, options.import.batch);
+  if (expected.device) expected.bound_by = bound_by(expected);
+  if (expected.device && expected.seconds > 0)
+    expected.inferences_per_second = static_cast<double>(options.import.batch) / expected.seconds;
   const bool by_cost = m.has_accelerator && options.partition_by == CompileOptions::PartitionBy::Cost;
-  Json& p = report["partition"];
-  p["mode"] = by_cost ? "cost" : "greedy";
-  p["seconds"] = seconds;
-  p["seconds_host_only"] = host_only;
   // Equal choices are timed by the same figures.
   const bool greedy = !by_cost || m.partition.chosen_seconds == m.partition.greedy_seconds;
-  p["seconds_greedy"] = greedy ? seconds : m.partition.greedy_seconds;
-  p["host_seconds"] = host_seconds;
-  p["steps"] = steps_json(m, times);
-  for (const auto& [graph, region] : all_regions(m.model.graph, m.partition)) {
-    const size_t i = region->id;
-    Json& r = report["regions"][i];
-    r["seconds"] = of_regions[i].all();
-    r["launch_seconds"] = of_regions[i].launch;
-    r["in"] = crossings(m, *region, true);
-    r["out"] = crossings(m, *region, false);
+  report.partition = {by_cost ? "cost" : "greedy",
+                      expected.seconds,
+                      host_only,
+                      greedy ? expected.seconds : m.partition.greedy_seconds,
+                      expected.host,
+                      steps_of(m, times)};
+  for (ReportedRegion& r : report.regions) {
+    r.seconds = of_regions[r.id].all();
+    r.launch_seconds = of_regions[r.id].launch;
+    r.in = crossings(m, r.id, true);
+    r.out = crossings(m, r.id, false);
   }
-  report["host"]["nodes"] = host_nodes(m, times);
-}
-
-std::string partition_line(const Json& p) {
-  return fmt::format(
-      "{}: about {:.3f} ms, {:.3f} of them on the host; {:.3f} greedily, {:.3f} by the host alone",
-      p["mode"].get<std::string>(), 1e3 * p["seconds"].get<double>(), 1e3 * p["host_seconds"].get<double>(),
-      1e3 * p["seconds_greedy"].get<double>(), 1e3 * p["seconds_host_only"].get<double>());
+  report.host.nodes = host_nodes(m, times);
 }
 
 }  // namespace mrvlc::driver

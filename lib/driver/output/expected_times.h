@@ -1,0 +1,13 @@
+// What the program is expected to take, in seconds: a run, its regions and the nodes of the host.
+#pragma once
+#include "model/compiled_model.h"
+#include "model/report.h"
+
+namespace mrvlc::driver {
+
+// `expected` and `partition` of the report, the times of its regions and the nodes of its host.
+void add_expected_times(Report& report, const CompiledModel& m, const CompileOptions& options);
+// What the host is expected to take for a conversion.
+double conversion_seconds(const CompiledModel& m, const chost::Conversion& c);
+
+}  // namespace mrvlc::driver
