@@ -169,7 +169,7 @@ class Walk {
     if (node.is(Op::Cast, Op::Identity, Op::Transpose, Op::Reshape, Op::Squeeze, Op::Unsqueeze, Op::Flatten,
                 Op::Pad, Op::Slice, Op::MaxPool))
       return node.inputs[0] == at_ && go_on(node);
-    if (integers_) return look_up(node), false;
+    if (integers_) return look_up(node), mask(node), false;
     if (node.is(Op::Add, Op::Sub, Op::Mul, Op::Div)) return affine(node) && go_on(node);
     if (node.is(Op::QuantizeLinear)) return steps(node), false;
     if (node.is(Op::BatchNormalization)) return normalise(node), false;
@@ -217,6 +217,12 @@ class Walk {
     const double x = ((least - z) * scale->as_double(0) - b_) / a_;
     const double y = ((least + 255 - z) * scale->as_double(0) - b_) / a_;
     hint_.ranges.emplace_back(std::min(x, y), std::max(x, y));
+  }
+
+  // 1 - x, which a large number is multiplied with next: what is to be masked.
+  void mask(const ir::Node& node) {
+    const Tensor* with = node.is(Op::Sub) ? other(node) : nullptr;
+    if (with != nullptr && with->elements() == 1 && with->as_double(0) == 1) hint_.ranges = {{0, 1}};
   }
 
   void look_up(const ir::Node& node) {

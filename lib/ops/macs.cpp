@@ -80,7 +80,7 @@ int64_t macs(const ir::Graph& graph, const ir::Node& node) {
 }
 
 bool sums_many_products(const ir::Graph& graph, const ir::Node& node) {
-  constexpr int64_t kFewTerms = 4;
+  constexpr int64_t kFewTerms = 3;
   const int64_t products = macs(graph, node);
   if (!ir::bodies_of(node).empty()) return products > 0;
   if (!traits(node).sums_products) return false;

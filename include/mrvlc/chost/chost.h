@@ -56,6 +56,9 @@ inline constexpr int64_t kLinkLimit = (int64_t{1} << 31) - (int64_t{64} << 20);
 struct InputLimit {
   size_t input = 0;  // position in graph.inputs(): floats of 16 or 32 bits
   double least = 0, most = 0;
+  // The largest magnitude that an input's elements must have among them; 0: any.
+  double smallest = 0;
+  bool zero = false;  // an input that is zero all over is well nevertheless
 };
 
 struct Options {

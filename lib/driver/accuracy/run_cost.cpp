@@ -17,12 +17,12 @@ constexpr int64_t kSlowMac = 8;  // of other types than float32
 // What a product and a step take, interpreter and simulator together.
 constexpr double kProductSeconds = 0.15e-9, kStepSeconds = 5e-9;
 
-// Elements that the node reads and writes; constants are read as they are, with the products that they make.
+// Elements that the node reads and writes.
 int64_t moved(const ir::Graph& graph, const ir::Node& node) {
   int64_t elements = 0;
   for (const auto* values : {&node.inputs, &node.outputs})
     for (ir::ValueId v : *values)
-      if (v.valid() && !graph.is_constant(v)) elements = saturating_add(elements, graph.value(v).type.elements());
+      if (v.valid()) elements = saturating_add(elements, graph.value(v).type.elements());
   return elements;
 }
 

@@ -20,6 +20,8 @@ namespace {
 constexpr double kJudgedShare = 0.95;
 // From here on silence about errors would be taken for their absence.
 constexpr double kMostMacs = 0.5;
+// What a small output may lose of its own size without a word.
+constexpr double kMostOfSmall = 0.05;
 
 // Infinities in JSON, which has none.
 constexpr double kInfinite = 1e300;
@@ -127,6 +129,11 @@ void judge_asked(const Accuracy& accuracy, double asked, Judge& out) {
 
 }  // namespace
 
+double Accuracy::Output::relative() const {
+  constexpr double kSmall = 0.2;
+  return magnitude > 0 && magnitude < kSmall ? difference / magnitude : 0;
+}
+
 double Accuracy::expected_error() const {
   return outputs.empty() ? 0 : worst(*this).expected();
 }
@@ -167,8 +174,12 @@ bool judge(const Accuracy& accuracy, const CompileOptions& options, Diagnostics&
     out.loss(make_diag<DiagCode::MRV0901>(printable(worst(accuracy).name), what, options.accuracy_warning,
                                           seen_at(accuracy, worst(accuracy))));
   }
-  for (const Accuracy::Output& o : accuracy.outputs)
+  for (const Accuracy::Output& o : accuracy.outputs) {
     if (o.blind) out.note(make_diag<DiagCode::MRV0931>(printable(o.name)));
+    if (!o.blind && o.front.empty() && o.relative() > kMostOfSmall)
+      out.loss(make_diag<DiagCode::MRV0932>(printable(o.name), o.magnitude, 100 * o.relative(),
+                                            seen_in(accuracy, false)));
+  }
   return out.passed();
 }
 
@@ -207,14 +218,18 @@ void write_ranges(JsonWriter& out, const Accuracy& accuracy) {
 
 Json accuracy_json(const Accuracy& a, const CompileOptions& options) {
   Json outputs = Json::array(), beyond = Json::array(), limits = Json::array();
-  for (const Accuracy::Limit& l : a.limits)
+  for (const Accuracy::Limit& l : a.limits) {
     limits.push_back({{"input", idmap::json_text(l.input)}, {"min", l.limit.least}, {"max", l.limit.most}});
+    if (l.limit.smallest > 0)
+      limits.back()["smallest"] = l.limit.smallest, limits.back()["zero"] = l.limit.zero;
+  }
   for (const Accuracy::Output& o : a.outputs)
     outputs.push_back({{"name", idmap::json_text(o.name)},
                        {"error", rounded(o.error, 2)},
                        {"in_front", o.front.empty() ? Json() : Json(rounded(o.in_front, 2))},
                        {"front", o.front.empty() ? Json() : Json(idmap::json_text(o.front))},
                        {"hardly_moves", o.blind},
+                       {"relative", o.relative() > 0 ? Json(rounded(o.relative(), 2)) : Json()},
                        {"elements_differing", o.elements}});
   for (const Accuracy::Beyond& b : a.beyond)
     beyond.push_back({{"value", idmap::json_text(b.value)},
@@ -255,10 +270,14 @@ std::string accuracy_detail(const Json& a) {
   std::string text = a.at("reason").get<std::string>();
   if (lost > 0) text += fmt::format("; {} value{} beyond fp16", lost, lost == 1 ? "" : "s");
   if (!worst.empty()) text += "; worst: '" + worst + "'";
-  for (const Json& l : a.at("input_limits"))
+  for (const Json& l : a.at("input_limits")) {
     text +=
         fmt::format("; the program tells of '{}' beyond {:.6g} to {:.6g}", l.at("input").get<std::string>(),
                     l.at("min").get<double>(), l.at("max").get<double>());
+    if (l.contains("smallest"))
+      text += fmt::format(", or all smaller than {:.3g}{}", l.at("smallest").get<double>(),
+                          l.at("zero").get<bool>() ? " but not all zero" : "");
+  }
   return text;
 }
 
