@@ -34,4 +34,13 @@ double float_error(const Tensor& actual, const Tensor& expected) {
   return error;
 }
 
+double difference(const Tensor& actual, const Tensor& expected) {
+  double most = 0;
+  for (int64_t i = 0; i < expected.elements(); ++i) {
+    const double a = actual.as_double(i), b = expected.as_double(i);
+    if (std::isfinite(a) && std::isfinite(b)) most = std::max(most, std::abs(a - b));
+  }
+  return most;
+}
+
 }  // namespace mrvlc::calibration

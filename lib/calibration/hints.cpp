@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/work.h"
 
 namespace mrvlc::calibration {
 namespace {
@@ -65,6 +66,29 @@ bool are_integers(const Tensor& weights) {
   return most > 1;
 }
 
+// Whether angles are made of it by arithmetic alone.
+bool is_position(const Graph& graph, ir::ValueId input) {
+  std::vector<bool> seen(graph.value_slots(), false);
+  std::vector<ir::ValueId> reached = {input};
+  for (int far = 0; far < kFarthest && !reached.empty(); ++far) {
+    std::vector<ir::ValueId> next;
+    for (ir::ValueId at : reached) {
+      for (ir::NodeId id : graph.value(at).users) {
+        const ir::Node& reader = graph.node(id);
+        if (ops::traits(reader).periodic && is_float(graph.value(at).type.elem)) return true;
+        if (ops::sums_many_products(graph, reader)) continue;
+        for (ir::ValueId v : reader.outputs) {
+          if (!v.valid() || seen[v.index()]) continue;
+          seen[v.index()] = true;
+          next.push_back(v);
+        }
+      }
+    }
+    reached = std::move(next);
+  }
+  return false;
+}
+
 // What is known of an input after the nodes so far: y = a * x + b.
 class Walk {
  public:
@@ -73,9 +97,12 @@ class Walk {
   }
 
   void run() {
+    const ir::ValueId input = at_;
     for (int k = 0; k < kFarthest; ++k)
       if (!step()) break;
-    if (integers_ || !hint_.ranges.empty()) return;
+    if (!hint_.ranges.empty()) return;
+    if (is_position(graph_, input)) return add_positions();
+    if (integers_) return;
     if (hint_.form == InputHint::Form::Picture) return picture();
     if (scaled_ && a_ != 0) {
       const double x = (-kLargest - b_) / a_, y = (kLargest - b_) / a_;
@@ -142,7 +169,7 @@ class Walk {
     if (node.is(Op::Cast, Op::Identity, Op::Transpose, Op::Reshape, Op::Squeeze, Op::Unsqueeze, Op::Flatten,
                 Op::Pad, Op::Slice, Op::MaxPool))
       return node.inputs[0] == at_ && go_on(node);
-    if (integers_) return look_up(node), false;
+    if (integers_) return look_up(node), mask(node), false;
     if (node.is(Op::Add, Op::Sub, Op::Mul, Op::Div)) return affine(node) && go_on(node);
     if (node.is(Op::QuantizeLinear)) return steps(node), false;
     if (node.is(Op::BatchNormalization)) return normalise(node), false;
@@ -192,6 +219,12 @@ class Walk {
     hint_.ranges.emplace_back(std::min(x, y), std::max(x, y));
   }
 
+  // 1 - x, which a large number is multiplied with next: what is to be masked.
+  void mask(const ir::Node& node) {
+    const Tensor* with = node.is(Op::Sub) ? other(node) : nullptr;
+    if (with != nullptr && with->elements() == 1 && with->as_double(0) == 1) hint_.ranges = {{0, 1}};
+  }
+
   void look_up(const ir::Node& node) {
     const ElementType elem = graph_.value(at_).type.elem;
     const bool bytes = elem == ElementType::I8 || elem == ElementType::U8;
@@ -199,10 +232,19 @@ class Walk {
       hint_.ranges.emplace_back(elem == ElementType::I8 ? -128 : 0, elem == ElementType::I8 ? 127 : 255);
     if (!node.is(Op::Gather) || node.inputs[1] != at_) return;
     const TensorType& table = graph_.value(node.inputs[0]).type;
-    if (!graph_.is_constant(node.inputs[0]) || table.shape.empty()) return;
+    if (table.shape.empty()) return;
     const int64_t axis = node.int_attr("axis"), rank = static_cast<int64_t>(table.shape.size());
     const int64_t rows = table.shape[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
     if (rows > 1) hint_.ranges.emplace_back(0, rows - 1);
+  }
+
+  // Whole numbers are places in a text, others moments.
+  void add_positions() {
+    if (integers_) {
+      hint_.ranges = {{0, 2047}, {0, 31}, {0, 32767}};
+    } else {
+      hint_.ranges = {{0, 1}, {0, 999}};
+    }
   }
 
   void picture() {

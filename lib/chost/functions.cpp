@@ -83,7 +83,7 @@ class Emitter {
       emit_copy(f);
       return {};
     }
-    if (f32 && is_packed_conv(program_.graph, node))
+    if (f32 && (is_packed_conv(program_.graph, node) || is_plane_conv(program_.graph, node)))
       return node.is(Op::Conv) ? emit_conv(f) : emit_conv_transpose(f);
     if (computes && node.is(Op::Conv)) return emit_generic_conv(f);
     if (computes && node.is(Op::ConvTranspose)) return emit_generic_conv_transpose(f);

@@ -231,14 +231,22 @@ bool is_small_window(const ir::Graph& graph, const ir::Node& node) {
   return taps <= kMaxTaps;
 }
 
+bool has_constant_weights(const ir::Graph& graph, const ir::Node& node) {
+  const bool has_bias = node.inputs.size() > 2 && node.inputs[2].valid();
+  return graph.is_constant(node.inputs[1]) && (!has_bias || graph.is_constant(node.inputs[2]));
+}
+
 }  // namespace
 
 bool is_packed_conv(const ir::Graph& graph, const ir::Node& node) {
   if (!node.is(Op::Conv, Op::ConvTranspose)) return false;
-  int64_t rank = graph.value(node.inputs[0]).type.rank();
-  bool bias_ok = node.inputs.size() < 3 || !node.inputs[2].valid() || graph.is_constant(node.inputs[2]);
-  return (rank == 3 || rank == 4) && graph.is_constant(node.inputs[1]) && bias_ok &&
-         is_small_window(graph, node);
+  const int64_t rank = graph.value(node.inputs[0]).type.rank();
+  return (rank == 3 || rank == 4) && has_constant_weights(graph, node) && is_small_window(graph, node);
+}
+
+bool is_plane_conv(const ir::Graph& graph, const ir::Node& node) {
+  if (!node.is(Op::Conv) || graph.value(node.inputs[0]).type.rank() != 5) return false;
+  return has_constant_weights(graph, node) && is_small_window(graph, node);
 }
 
 bool is_matrix_product(const ir::Node& node) {

@@ -132,6 +132,10 @@ Status check_single(const Options& options, const std::vector<backend::RegionCod
   return {};
 }
 
+bool is_linkable(const HostCode& code, const Options& options) {
+  return options.weights == WeightsAs::Blob || code.weights_bytes <= options.link_limit;
+}
+
 }  // namespace
 
 Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& partition,
@@ -142,6 +146,12 @@ Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& pa
   for (;;) {
     Module module(options.name, partition, regions);
     Result<HostCode> code = generate_module(graph, asked, module);
+    if (code.ok() && !is_linkable(*code, asked)) {
+      if (asked.weights == WeightsAs::Source)
+        return make_diag<DiagCode::MRV0644>(code->weights_bytes, asked.link_limit);
+      asked.weights = WeightsAs::Blob;
+      continue;
+    }
     if (code.ok() || code.error().code != DiagCode::MRV0604) return code;
     // What was tuned may take more scratch memory; transformed tiles do, which sums as they are defined do
     // without.

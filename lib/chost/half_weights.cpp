@@ -30,7 +30,7 @@ std::vector<size_t> half_operands(const ir::Graph& graph, const ir::Node& node) 
       if (is_weights(i)) found.push_back(i);
     return found;
   }
-  if (!is_matrix_product(node) && !is_packed_conv(graph, node)) return found;
+  if (!is_matrix_product(node) && !is_packed_conv(graph, node) && !is_plane_conv(graph, node)) return found;
   if (!is_weights(1)) return found;
   const Shape& shape = graph.value(node.inputs[1]).type.shape;
   if (is_matrix_product(node)) {

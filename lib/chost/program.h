@@ -213,6 +213,8 @@ bool is_elementwise(const ir::Node& node);
 bool is_alias_op(const ir::Graph& graph, const ir::Node& node);
 // Convolution by packed panels (1-D and 2-D, constant weights)?
 bool is_packed_conv(const ir::Graph& graph, const ir::Node& node);
+// Over three, which K_conv computes plane by plane.
+bool is_plane_conv(const ir::Graph& graph, const ir::Node& node);
 // Products of bytes with constant weights and parameters, by kernels/integer_*.c? integer/rows.cpp
 bool is_packed_integer(const ir::Graph& graph, const ir::Node& node);
 // ... which bound results as a Clip behind does.

@@ -84,11 +84,15 @@ void RunText::add_regions(CSource& out) const {
       prefix_, o.on_device_error.retries, overflow_cpu, stop));
   out.add(instantiate(Piece::device, prefix_, {}));
   for (const bool half : {false, true}) {
-    const bool any = std::ranges::any_of(o.input_limits, [&](const InputLimit& limit) {
+    const auto is_half = [&](const InputLimit& limit) {
       const ir::ValueId value = program_.graph.inputs()[limit.input];
       return (program_.graph.value(value).type.elem == ElementType::F16) == half;
-    });
-    if (any) out.add(instantiate(half ? Piece::input_limits_half : Piece::input_limits, prefix_, {}));
+    };
+    const auto has_smallest = [&](const InputLimit& limit) { return is_half(limit) && limit.smallest > 0; };
+    if (std::ranges::any_of(o.input_limits, is_half))
+      out.add(instantiate(half ? Piece::input_limits_half : Piece::input_limits, prefix_, {}));
+    if (std::ranges::any_of(o.input_limits, has_smallest))
+      out.add(instantiate(half ? Piece::input_smallest_half : Piece::input_smallest, prefix_, {}));
   }
 }
 

@@ -241,12 +241,17 @@ void RunText::check_inputs() {
     open("{");
     put("static const char name[] = {};", c_char_array(port.model_name));
     const bool half = port.type.elem == ElementType::F16;
-    const std::string least = half ? fmt::format("{}", ordered_half(limit.least))
-                                   : fmt::format("{:a}f", limit.least),
-                      most = half ? fmt::format("{}", ordered_half(limit.most))
-                                  : fmt::format("{:a}f", limit.most);
-    put("if (!state.input && {}_beyond{}(inputs->{}, {} / {}u, {}, {})) state.input = name;", prefix_,
-        half ? "_half" : "", port.field, bytes_of(value), byte_size(port.type.elem), least, most);
+    const auto number = [half](double v) {
+      return half ? fmt::format("{}", ordered_half(v)) : fmt::format("{:a}f", v);
+    };
+    const std::string data = fmt::format("inputs->{}, {} / {}u", port.field, bytes_of(value),
+                                         byte_size(port.type.elem)),
+                      kind = half ? "_half" : "";
+    put("if (!state.input && {}_beyond{}({}, {}, {})) state.input = name;", prefix_, kind, data,
+        number(limit.least), number(limit.most));
+    if (limit.smallest > 0)
+      put("if (!state.input && {}_small{}({}, {}, {})) state.input = name;", prefix_, kind, data,
+          number(limit.smallest), limit.zero ? 1 : 0);
     close();
   }
   put("if ({0}_STOP_ON_OVERFLOW && state.input) return {0}_end(error, {0}_ERROR_OVERFLOW, &state);", prefix_);

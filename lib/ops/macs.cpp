@@ -79,4 +79,13 @@ int64_t macs(const ir::Graph& graph, const ir::Node& node) {
   return count(infer_context(graph, node), has_result ? graph.value(node.outputs[0]).type.elements() : 0);
 }
 
+bool sums_many_products(const ir::Graph& graph, const ir::Node& node) {
+  constexpr int64_t kFewTerms = 3;
+  const int64_t products = macs(graph, node);
+  if (!ir::bodies_of(node).empty()) return products > 0;
+  if (!traits(node).sums_products) return false;
+  const int64_t results = node.outputs[0].valid() ? graph.value(node.outputs[0]).type.elements() : 0;
+  return results == 0 || products / results > kFewTerms;
+}
+
 }  // namespace mrvlc::ops

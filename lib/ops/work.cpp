@@ -2,6 +2,7 @@
 #include "mrvlc/ops/work.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "mrvlc/ops/op.h"
 #include "mrvlc/support/diag/ops.h"
@@ -56,6 +57,29 @@ int64_t conv_work(Op op, TypesView inputs, TypesView outputs) {
   return saturating_mul(op == Op::ConvTranspose ? elements_of(inputs, 0) : elements(outputs), taps);
 }
 
+// Comparisons of a merge sort.
+int64_t sort_work(int64_t elements) {
+  return saturating_mul(elements, std::bit_width(static_cast<uint64_t>(std::max<int64_t>(1, elements))));
+}
+
+// Of each result: up to four elements along a dimension (cubic), times as many where elements are averaged
+// that make one. The first two dimensions are images and channels, where they are not resized.
+int64_t taps_of(const TensorType& in, const TensorType& out) {
+  int64_t taps = 1;
+  if (in.rank() != out.rank()) return in.elements();
+  for (size_t d = 0; d < in.shape.size(); ++d) {
+    if (d < 2 && in.shape[d] == out.shape[d]) continue;
+    const int64_t each = 1 + in.shape[d] / std::max<int64_t>(1, out.shape[d]);
+    taps = saturating_mul(taps, std::min(in.shape[d], saturating_mul(4, each)));
+  }
+  return taps;
+}
+
+int64_t resample_work(TypesView inputs, TypesView outputs) {
+  if (inputs.empty() || inputs[0] == nullptr || outputs.empty() || outputs[0] == nullptr) return 0;
+  return saturating_mul(elements(outputs), taps_of(*inputs[0], *outputs[0]));
+}
+
 }  // namespace
 
 Diag too_large() {
@@ -91,6 +115,15 @@ int64_t evaluation_work(const ir::OpSchema& op, const std::vector<ir::Attr>& att
   switch (def.traits.work) {
     case Work::Linear:
       return moved;
+    case Work::Results:
+      return out;
+    case Work::Sorted:
+      return saturating_add(out, sort_work(in));
+    case Work::Resampled:
+      return saturating_add(moved, resample_work(inputs, outputs));
+    case Work::Counted:
+      work = out;
+      break;
     case Work::Product:
       return saturating_add(moved, product_work(inputs, out));
     case Work::Windows:

@@ -21,6 +21,7 @@ struct HostConv {
   bool integers = false, depthwise = false, strided = false, dilated = false, threes = false;
   ConvSizes sizes;       // of one or two dimensions: as kernels are chosen by
   bool packed = false;   // of these and floats, with constant weights
+  bool plain = false;    // of floats, in loops as the operator is defined
   bool by_rows = false;  // of these, without gathering columns
   int64_t tile = 0;      // ... by Winograd's algorithm
 };
@@ -58,7 +59,9 @@ std::optional<HostConv> host_conv(const HostKernels& kernels, const ir::Node& no
   c.read = product(p->input);
   c.width = column ? c.pixels : product({p->output.back()});
   c.integers = integers;
-  c.packed = !integers && graph.is_constant(node.inputs[1]) && p->input.size() <= 2;
+  const bool constant = !integers && graph.is_constant(node.inputs[1]);
+  c.packed = constant && p->input.size() <= 2;
+  c.plain = !integers && (!constant || p->input.size() > 3);
   c.depthwise = p->group > 1 && p->in_channels == p->group && p->input.size() <= 2;
   c.strided = std::ranges::any_of(p->strides, other);
   c.dilated = std::ranges::any_of(p->dilations, other);
@@ -88,6 +91,7 @@ std::string_view depthwise_form(const HostConv& c) {
 }
 
 std::string_view form_of(const HostConv& c) {
+  if (c.plain) return "plain";
   if (c.depthwise) return depthwise_form(c);
   if (c.tile != 0) return c.tile == 4 ? "winograd" : "winograd-small";
   if (c.by_rows) return "strip";
@@ -172,8 +176,14 @@ HostEffort summed_effort(const HostConv& c) {
           .steps = c.group * gathered};
 }
 
+HostEffort plain_effort(const HostConv& c) {
+  const double results = c.group * c.results * c.pixels;
+  return {.form = form_of(c), .products = results * c.channels * c.taps, .steps = results};
+}
+
 HostEffort effort_of(const HostConv& c) {
-  HostEffort e = c.depthwise && c.integers ? integer_depthwise_effort(c)
+  HostEffort e = c.plain                   ? plain_effort(c)
+                 : c.depthwise && c.integers ? integer_depthwise_effort(c)
                  : c.depthwise             ? depthwise_effort(c)
                  : c.tile != 0             ? winograd_effort(c)
                  : c.by_rows               ? strip_effort(c)
@@ -199,6 +209,8 @@ std::string_view other_form(const ir::Graph& graph, const ir::Node& node) {
     const Shape& out = graph.value(node.outputs[0]).type.shape;
     return out.size() < 2 || element_count(out) == out.back() ? "row" : "";
   }
+  if (node.is(Op::ConvTranspose))
+    return graph.value(node.inputs[0]).type.rank() > 4 || !graph.is_constant(node.inputs[1]) ? "plain" : "";
   if (node.is(Op::Transpose)) {
     const std::vector<int64_t> perm = node.ints_attr("perm");
     if (!perm.empty() && perm.back() + 1 == static_cast<int64_t>(perm.size())) return "rows";

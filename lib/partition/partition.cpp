@@ -121,6 +121,8 @@ std::string_view word(Why why) {
       return "accuracy";
     case Why::Rounded:
       return "rounded";
+    case Why::Sensitive:
+      return "sensitive";
     case Why::Refused:
       return "refused";
     case Why::NoRule:
@@ -149,7 +151,10 @@ Result<Partition> partition(const ir::Graph& graph, const Accelerator* accelerat
   MRVLC_TRY(read_constraints(placement, options));
   if (accelerator != nullptr) {
     MRVLC_TRY(check_batch(options, placement));
-    if (std::ranges::any_of(placement.parts, &Accelerator::half)) find_roundings(placement);
+    if (std::ranges::any_of(placement.parts, &Accelerator::half)) {
+      find_roundings(placement);
+      find_exact_operands(placement);
+    }
   }
   take_turns(placement, options, sources);
   if (accelerator != nullptr || has_libraries(options)) explain_rest(placement);

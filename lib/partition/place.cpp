@@ -95,8 +95,8 @@ class Placer {
     // A library computes in the formats that its rules ask for, and what is meant for regions is not its own.
     if (library_ != nullptr) return w.accel_pattern.empty() && w.group == 0;
     if ((p_.given_back[n.index()] >> part_ & 1u) != 0) return false;
-    return !p_.parts[part_]->half() || w.rounded_by.empty() || w.exact_chain != UINT32_MAX ||
-           !w.accel_pattern.empty();
+    if (!p_.parts[part_]->half() || !w.accel_pattern.empty()) return true;
+    return w.exact_for.empty() && (w.rounded_by.empty() || w.exact_chain != UINT32_MAX);
   }
 
   std::vector<ir::NodeId> in_order(std::vector<ir::NodeId> nodes) const {
@@ -319,6 +319,9 @@ void explain_rest(Placement& p) {
     } else if (!w.rounded_by.empty()) {
       d.why = Why::Rounded;
       d.reason = reasons.get(rounded_reason(w.rounded_by));
+    } else if (!w.exact_for.empty()) {
+      d.why = Why::Sensitive;
+      d.reason = reasons.get(exact_reason(w.exact_for));
     } else if (d.trials.empty()) {
       d.reason = reasons.get(fmt::format("No rule takes operator {}.", printable(p.graph.node(n).op->name)));
     }

@@ -24,6 +24,7 @@ struct NodeConstraints {
   uint32_t group = 0;                 // of nodes that one region holds alone; 0: none
   uint32_t max_layers = UINT32_MAX;   // of a region that holds it
   SharedText rounded_by;              // the node that rounds its result to integers next, or empty
+  SharedText exact_for;               // the node that an error of its result is large for, or empty
   uint32_t exact_chain = UINT32_MAX;  // index into Placement::exact_chains of the one it is in
 };
 
@@ -64,6 +65,10 @@ void find_roundings(Placement& placement);
 // The chain that `node` is rounded in; null: its result is not rounded next, or in no chain.
 const ExactChain* exact_chain(const Placement& placement, ir::NodeId node);
 std::string rounded_reason(const std::string& rounder);
+// Nodes whose results are read by what a small error changes much, angles among them; these stay on the CPU
+// unless --accel names them.
+void find_exact_operands(Placement& placement);
+std::string exact_reason(const std::string& reader);
 // Tries every rule at every node its anchor names, in the order in which rules decide; for one of the
 // accelerators. `sources`: where those of the imported graph matched.
 void place_layers(Placement& placement, uint32_t accelerator, const rules::RuleSet& set,

@@ -49,11 +49,16 @@ inline constexpr const char* kStrictCalls[] = {"-Werror=int-conversion", "-Werro
 
 // Bytes of the whole arena, whatever its values are: what it may take unless --arena-limit says otherwise.
 inline constexpr int64_t kArenaLimit = int64_t{1} << 38;
+// Code reaches 2 GiB of data (x86-64 psABI, small code model), among them the program's own.
+inline constexpr int64_t kLinkLimit = (int64_t{1} << 31) - (int64_t{64} << 20);
 
 // Values of an input that the outputs are known to be accurate for, as far as anybody tried or said.
 struct InputLimit {
   size_t input = 0;  // position in graph.inputs(): floats of 16 or 32 bits
   double least = 0, most = 0;
+  // The largest magnitude that an input's elements must have among them; 0: any.
+  double smallest = 0;
+  bool zero = false;  // an input that is zero all over is well nevertheless
 };
 
 struct Options {
@@ -62,6 +67,7 @@ struct Options {
   std::vector<std::string> targets = {};  // of the devices; what the example program simulates unless told
                                           // otherwise
   int64_t arena_limit = kArenaLimit;      // bytes; a plan that needs more is an error (MRV0604)
+  int64_t link_limit = kLinkLimit;        // bytes of weights; more are a file (WeightsAs::Blob), or MRV0644 for Source
   int64_t text_bytes = 256;               // of each text made at run time, on average over a tensor
   OnOverflow on_overflow = OnOverflow::Report;
   OnDeviceError on_device_error = {};

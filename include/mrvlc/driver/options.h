@@ -56,7 +56,7 @@ struct CompileOptions {
   std::vector<std::string> targets = {backends::kDefaultTarget};  // "host" alone: no accelerator
   std::vector<std::string> target_options;                        // "TARGET.KEY=VALUE"
   backends::Settings accelerator;                                 // of all targets, but for target_options
-  std::string precision = "auto";                                 // fp16, int8, auto
+  std::string precision = "fp16";                                 // fp16, int8, auto
   std::vector<std::pair<std::string, partition::Precision>> precisions;  // of values, partition::Options
   std::filesystem::path data;  // samples: what the integers of `precision` int8 or auto are chosen by
   std::function<void(std::string_view step, size_t done, size_t of)> quantize_progress;  // may be null

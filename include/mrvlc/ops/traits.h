@@ -19,6 +19,10 @@ enum class Moves : uint8_t {
 enum class Work : uint8_t {
   Everything,  // not known better: every operand element for every result, as often as attributes say
   Linear,      // every element of operands and results is looked at a few times
+  Results,     // every result is made of a few elements, others are not looked at
+  Sorted,      // operand elements are sorted
+  Resampled,   // every result is made of the operand's elements around it
+  Counted,     // every result is made of as many elements as attributes say
   Product,     // every result is a sum along a dimension of an operand
   Windows,     // every result (transposed: every operand element) meets a filter
   Labels,      // the loops are over the elements of all operands together
@@ -30,6 +34,10 @@ struct OpTraits {
   bool commutative = false;      // with two operands: f(x, y) = f(y, x)
   bool random = false;           // draws numbers whatever its operands (Dropout only does in training)
   bool rounds = false;         // results are integers, made from what need not be any; see rounds_to_integers
+  // An error of the operand is one of the result, however large the operand is.
+  bool periodic = false;
+  // A small error of an operand may give a result that is altogether another (comparisons, places of extremes).
+  bool jumps = false;
   bool sums_products = false;  // float results are long sums of products, which have errors of their own
   bool quantised = false;      // part of a network that computes in integers
   bool data_dependent_shape = false;  // sizes of results depend on the data themselves

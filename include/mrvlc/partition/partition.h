@@ -75,6 +75,7 @@ enum class Why : uint8_t {
   HostOption,     // "host-option": a constraint keeps it, --cpu or --max-regions
   Accuracy,       // "accuracy": fp16 does not hold it, or --accuracy asks for more
   Rounded,        // "rounded": it is rounded to integers next
+  Sensitive,      // "sensitive": what reads it feels an absolute error of it, such as of an angle
   Refused,        // "refused": the rules that ask for it, or the limits of the machine, do not hold
   NoRule,         // "no-rule": no rule asks for its operator
   NoProduct,      // "no-product": greedily, no convolution or matrix product is connected with it

@@ -36,4 +36,7 @@ int64_t shared_work(const Function& f, const ops::ConvParams& p, int64_t each);
 // conv/depthwise.cpp
 void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w);
 
+// conv/planes.cpp: of three spatial dimensions.
+Status emit_plane_conv(Function& f, const ops::ConvParams& p);
+
 }  // namespace mrvlc::chost

@@ -7,95 +7,11 @@
 #include "conv/blocks.h"
 #include "conv/call.h"
 #include "conv/parts.h"
+#include "conv/shape.h"
 #include "conv/variants.h"
 
 namespace mrvlc::chost {
 namespace {
-
-// weight(group, row in group, channel, kernel index); panel[k][rows], k = channel * taps + tap.
-template <class Weight>
-std::vector<float> pack_panels(const ConvPlan& plan, Weight weight) {
-  Panels panels = choose_panels(plan.m);
-  std::vector<float> packed;
-  packed.reserve(static_cast<size_t>(plan.groups * panels.rows() * plan.channels) * plan.taps.size());
-  for (int64_t g = 0; g < plan.groups; ++g) {
-    for (int64_t row = 0; row < panels.rows();) {
-      int64_t height = row < 6 * panels.six ? 6 : 4;
-      for (int64_t c = 0; c < plan.channels; ++c) {
-        for (const Tap& tap : plan.taps) {
-          for (int64_t r = row; r < row + height; ++r) {
-            packed.push_back(r < plan.m && tap.kernel_index >= 0 ? weight(g, r, c, tap.kernel_index) : 0.0f);
-          }
-        }
-      }
-      row += height;
-    }
-  }
-  return packed;
-}
-
-// Whether the last pixels of a plan are few enough for kernels of their own.
-bool has_rest(Function& f, const ConvPlan& plan) {
-  constexpr int64_t kWidth = 16, kMostNarrow = 10;
-  const int64_t last = plan.out[0] * plan.out[1] % kWidth;
-  return f.program().options.optimize == Optimize::Speed && last >= 1 && last <= kMostNarrow;
-}
-
-// What K_conv needs for them and its stride.
-void need_for(Function& f, const ConvPlan& plan) {
-  if (has_rest(f, plan)) f.need(Piece::conv_rest);
-  if (plan.stride[1] > 1) f.need(Piece::copy_step);
-}
-
-// Panels of 16 bits are unpacked to scratch memory; K_conv reads two at once for last pixels.
-int64_t second_panel(Function& f, const ConvPlan& plan, Blocks blocks) {
-  return has_rest(f, plan) ? 6 * choose_blocking(plan, blocks).block_k : 0;
-}
-
-int64_t unpacked_bytes(Function& f, const ConvPlan& plan, Blocks blocks) {
-  return 4 * (6 * choose_blocking(plan, blocks).block_k + second_panel(f, plan, blocks));
-}
-
-// C text: of panels of floats a null pointer.
-std::string unpacked_scratch(Function& f, bool halves, int64_t bytes) {
-  return halves ? "(float*)" + f.scratch(bytes) : "NULL";
-}
-
-// The last members of a shape, in a program whose kernels unpack panels.
-std::string unpacked_text(Function& f, std::string_view unpacked, std::string_view more = {}) {
-  if (f.program().options.host_weights != WeightType::F16) return {};
-  f.need(Piece::half_panels);
-  return fmt::format(", {}{}", unpacked, more);
-}
-
-// Declares the table of taps, and `p` of type K_conv_shape.
-void declare_shape(Function& f, const ConvPlan& plan, Variant variant, std::string_view unpacked) {
-  need_for(f, plan);
-  std::string taps;
-  const Strip strip = choose_strip(plan, variant.blocks);
-  int64_t bottom = strip.top;
-  for (const Tap& t : plan.taps) bottom = std::max(bottom, t.dy);
-  for (const Tap& t : plan.taps) {
-    int64_t row = strip.shared ? t.dy - strip.top : 0, column = t.dx - strip.left, s = plan.stride[1];
-    taps +=
-        fmt::format("{}{}, {}, {}", taps.empty() ? "" : ", ", t.dy - row,
-                    strip.shared ? bottom - strip.top : 0, (row * s + column % s) * strip.pitch + column / s);
-  }
-  Panels panels = choose_panels(plan.m);
-  Blocking b = choose_blocking(plan, variant.blocks);
-  f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
-  f.put(
-      "const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, 0, "
-      "{}{}}};",
-      f.prefixed("K_conv_shape"), plan.batch, plan.groups, plan.channels, plan.in[0], plan.in[1], plan.m,
-      plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), panels.six, panels.four,
-      b.block_k, b.columns, strip.left, strip.pitch, f.prefixed("K_tap"), strip.shared ? 1 : 0,
-      variant.kernel == Kernel::Copied    ? 2
-      : variant.kernel == Kernel::InPlace ? 1
-                                          : 0,
-      plan.out[0] * plan.out[1],
-      unpacked_text(f, unpacked, fmt::format(", {}", second_panel(f, plan, variant.blocks))));
-}
 
 // The convolution that makes the outputs (a + stride * q) of a transposed one.
 ConvPlan phase_plan(const std::string& batch, const ops::ConvParams& p, const Window2& w, int64_t a,
@@ -245,6 +161,7 @@ void emit_rows(Function& f, const ConvPlan& plan, const ConvSizes& sizes, const 
 
 Status emit_conv(Function& f) {
   MRVLC_ASSIGN(ops::ConvParams p, ops::conv_params(ops::infer_context(f.program().graph, f.head())));
+  if (p.input.size() > 2) return emit_plane_conv(f, p);
   Window2 w = window2(p);
   if (p.group == p.in_channels && p.group > 1) {
     emit_depthwise(f, p, w);

@@ -335,6 +335,28 @@ static int K_beyond(const float* x, size_t count, float least, float most) {
   return beyond != 0u;
 }
 
+//@ piece input_smallest
+/* Whether all elements are smaller than what was tried, but for an input of zeros where that was well. */
+static int K_small(const float* x, size_t count, float smallest, int zero) {
+  uint32_t some = 0u;
+  for (size_t i = 0; i < count; ++i) {
+    if (x[i] >= smallest || x[i] <= -smallest) return 0;
+    some |= (uint32_t)(x[i] < 0.0f) | (uint32_t)(x[i] > 0.0f);
+  }
+  return count > 0 && (some != 0u || !zero);
+}
+
+//@ piece input_smallest_half
+static int K_small_half(const uint16_t* x, size_t count, int32_t smallest, int zero) {
+  uint32_t some = 0u;
+  for (size_t i = 0; i < count; ++i) {
+    const int32_t size = x[i] & 0x7fff;
+    if (size >= smallest && size <= 0x7c00) return 0;
+    some |= (uint32_t)(size > 0) & (uint32_t)(size <= 0x7c00);
+  }
+  return count > 0 && (some != 0u || !zero);
+}
+
 //@ piece input_limits_half
 /* The same of fp16: without their sign bit, and negated where it is set, its bits are in the order of
  * numbers. */

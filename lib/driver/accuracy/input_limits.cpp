@@ -1,4 +1,5 @@
-// Inputs made larger by powers of two until outputs are not accurate, in as few runs as are granted.
+// Inputs made larger by powers of two, and smaller by powers of ten, until outputs are not accurate, in as few
+// runs as are granted.
 #include "accuracy/input_limits.h"
 
 #include <algorithm>
@@ -40,6 +41,20 @@ int largest_good(int most, int runs, const std::function<bool(int)>& good) {
   return known;
 }
 
+Smallest smallest_good(int runs, const std::function<bool(double)>& good) {
+  constexpr int kPowers = 4;
+  Smallest out;
+  double last = 1;
+  for (int k = 0; k < kPowers && runs > 0 && out.factor == 0; ++k, --runs) {
+    const double next = last / 10;
+    good(next) ? last = next : out.factor = last;
+  }
+  if (runs > 0) out.zero = good(0);
+  // Between the last power and zero nothing was tried.
+  if (!out.zero && out.factor == 0) out.factor = last;
+  return out;
+}
+
 bool can_be_checked(const TensorType& type) {
   return type.wrapper == Wrapper::None && (type.elem == ElementType::F32 || type.elem == ElementType::F16);
 }
@@ -69,8 +84,8 @@ Result<std::vector<chost::InputLimit>> LimitSearch::find(const CodedModel& m) co
   const auto factor = [&](int exponent) {
     return std::min(std::ldexp(1.0, exponent), range::kFp16Most / least);
   };
-  const auto good = [&](int exponent) {
-    for (const std::vector<Tensor>& sample : inputs(factor(exponent))) {
+  const auto good = [&](double times) {
+    for (const std::vector<Tensor>& sample : inputs(times)) {
       auto reference = std::async(both_at_once ? std::launch::async : std::launch::deferred,
                                   [&] { return interp::run(graph, sample); });
       const auto actual = device.run(sample);
@@ -80,9 +95,11 @@ Result<std::vector<chost::InputLimit>> LimitSearch::find(const CodedModel& m) co
     }
     return true;
   };
-  const double last = factor(largest_good(most, runs, good));
+  const double last = factor(largest_good(most, runs, [&](int exponent) { return good(factor(exponent)); }));
+  const Smallest small = smallest_good(small_runs, good);
   for (const auto& [input, magnitude] : reached)
-    if (magnitude > 0) out.push_back({input, -last * magnitude, last * magnitude});
+    if (magnitude > 0)
+      out.push_back({input, -last * magnitude, last * magnitude, small.factor * magnitude, small.zero});
   return out;
 }
 

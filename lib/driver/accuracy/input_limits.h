@@ -1,4 +1,4 @@
-// How large a model's inputs may be: up to which magnitude its outputs were seen to be accurate. The program
+// How large and how small a model's inputs may be: for which magnitudes its outputs were seen to be accurate. The program
 // checks its inputs by that (chost::InputLimit): what nobody tried is told, not silently wrong.
 #pragma once
 #include <functional>
@@ -13,6 +13,15 @@ namespace mrvlc::driver {
 // up to it are good, 0 is known to be.
 int largest_good(int most, int runs, const std::function<bool(int)>& good);
 
+// How small inputs may be: the last of the factors 1/10, 1/100, ... 1/10000 before the first that is not good,
+// in at most `runs` calls of good(factor); 0: all are, or there was no run. `zero`: good(0), unless no run was
+// left for it.
+struct Smallest {
+  double factor = 0;
+  bool zero = true;
+};
+Smallest smallest_good(int runs, const std::function<bool(double)>& good);
+
 // Of ranges that were stated, by position in graph.inputs(); a little wider, for who computes inputs.
 std::vector<chost::InputLimit> stated_limits(const ir::Graph& graph,
                                              const calibration::Distributions& stated);
@@ -25,7 +34,8 @@ struct LimitSearch {
   const ir::Graph& graph;
   std::map<size_t, double> reached;
   std::function<std::vector<std::vector<Tensor>>(double factor)> inputs;
-  int runs = 0;              // at most
+  int runs = 0;              // with larger inputs, at most
+  int small_runs = 0;        // with smaller ones
   double accuracy = 0;       // the largest error of outputs that is accurate
   bool both_at_once = true;  // float32 and the device, on two threads
 

@@ -44,6 +44,8 @@ void take_difference(const Tensor& actual, const Tensor& expected, Accuracy::Out
   } else if (is_float(expected.elem())) {
     const double error = calibration::float_error(actual, expected);
     out.error = std::max(out.error, error);
+    out.magnitude = std::max(out.magnitude, calibration::magnitude(expected));
+    out.difference = std::max(out.difference, calibration::difference(actual, expected));
     if (!out.by_sample.empty()) out.by_sample.back() = std::max(out.by_sample.back(), error);
   } else if (expected.elem() == ElementType::String) {
     for (size_t i = 0; i < expected.string_data().size(); ++i)

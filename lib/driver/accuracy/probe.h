@@ -44,7 +44,7 @@ class Probe {
   void find_beyond(const Reference* expected);
   void choose_worst();
   void prepare_search(const PlacedModel& m, const CompileOptions& options);
-  std::vector<std::vector<Tensor>> larger_inputs(double factor) const;
+  std::vector<std::vector<Tensor>> scaled_inputs(double factor) const;
 
   Accuracy accuracy_;
   std::vector<std::vector<Tensor>> inputs_;  // by sample
@@ -62,7 +62,7 @@ class Probe {
   // some; the graph with all its constants where there is time for runs of so many samples, else null.
   calibration::Distributions distributions_, named_, stated_;
   std::optional<ir::Graph> whole_;
-  int search_runs_ = 0;
+  int search_runs_ = 0, small_runs_ = 0;
   size_t search_samples_ = 1;
 };
 

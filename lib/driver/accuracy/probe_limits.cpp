@@ -1,4 +1,4 @@
-// What the probe does when it is done: larger inputs, until outputs are no longer accurate.
+// What the probe does when it is done: larger and smaller inputs, until outputs are no longer accurate.
 #include <algorithm>
 #include <cmath>
 
@@ -12,6 +12,8 @@ namespace {
 // Half of what the probe itself may cost (docs/accuracy.md), but at least one run where there was one of it.
 constexpr int64_t kSearchBudget = 3'000'000'000;
 constexpr int64_t kLeastSearchRuns = 1, kMostSearchRuns = 9;
+// Of smaller inputs: four powers of ten and zero, where there is room for these beside the others.
+constexpr int64_t kSmallRuns = 5;
 constexpr uint32_t kSeed = 1001;
 
 bool any_lost(const Accuracy& accuracy) {
@@ -42,10 +44,11 @@ void Probe::prepare_search(const PlacedModel& m, const CompileOptions& options) 
   const int64_t affordable = kSearchBudget / std::max<int64_t>(1, *cost);
   search_samples_ = affordable >= 2 * kMostSearchRuns ? 2 : 1;
   search_runs_ = static_cast<int>(std::clamp(affordable, kLeastSearchRuns, kMostSearchRuns));
+  small_runs_ = affordable >= kMostSearchRuns + kSmallRuns ? static_cast<int>(kSmallRuns) : 0;
   whole_ = m.model.graph;
 }
 
-std::vector<std::vector<Tensor>> Probe::larger_inputs(double factor) const {
+std::vector<std::vector<Tensor>> Probe::scaled_inputs(double factor) const {
   std::vector<std::vector<Tensor>> out;
   for (size_t k = 0; k < search_samples_; ++k) {
     if (accuracy_.on_data) {
@@ -76,8 +79,9 @@ Result<std::vector<Accuracy::Limit>> Probe::limits(const ProbedModel& m,
   if (whole_ && good && !any_lost(m.accuracy)) {
     LimitSearch search{*whole_,
                        {},
-                       [this](double factor) { return larger_inputs(factor); },
+                       [this](double factor) { return scaled_inputs(factor); },
                        search_runs_,
+                       small_runs_,
                        options.accuracy_warning,
                        options.jobs != 1};
     for (size_t i = 0; i < graph.inputs().size(); ++i) {

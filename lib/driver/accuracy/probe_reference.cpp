@@ -8,6 +8,7 @@
 
 #include "mrvlc/calibration/error.h"
 #include "mrvlc/interp/visit.h"
+#include "mrvlc/support/diag/accuracy.h"
 #include "mrvlc/support/parallel.h"
 
 namespace mrvlc::driver {
@@ -15,7 +16,7 @@ namespace {
 
 // Each holds tensors of its own.
 constexpr unsigned kMostAtOnce = 2;
-// Outputs that move less than this part of 1 + their magnitude do not move. Behind a Sigmoid or its like,
+// Outputs that move less than this part of their magnitude do not move. Behind a Sigmoid or its like,
 // whose results have room for 1, more is to be seen.
 constexpr double kHardly = 1e-3, kHardlyBehind = 0.05;
 // Who has moved so much was in the steep part, and shows its error.
@@ -77,7 +78,21 @@ void run_one(const ReferenceTask& task, const std::vector<Tensor>& inputs, bool 
   if (errors.ok()) out.sample.fronts = *std::move(errors);
 }
 
-void take(Ran ran, Reference& out) {
+// Outputs that are NaN or infinite all over say nothing of fp16.
+std::optional<Diag> without_numbers(const ReferenceTask& task, const ReferenceSample& sample) {
+  for (size_t i = 0; i < sample.outputs.size(); ++i) {
+    const Tensor& t = sample.outputs[i];
+    if (t.type().wrapper != Wrapper::None || !is_float(t.elem()) || t.elements() == 0) continue;
+    Span span;
+    span.add(t);
+    if (span.most < span.least)
+      return make_diag<DiagCode::MRV0933>(printable(task.graph.value(task.graph.outputs()[i]).name));
+  }
+  return std::nullopt;
+}
+
+void take(const ReferenceTask& task, Ran ran, Reference& out) {
+  if (!ran.refused) ran.refused = without_numbers(task, ran.sample);
   if (ran.refused) {
     ++out.refused;
     if (!out.why) out.why = std::move(ran.refused);
@@ -95,8 +110,8 @@ bool behind_front(const ReferenceTask& task, size_t output) {
 }
 
 bool hardly_moves(const ReferenceTask& task, size_t output, const Span& span) {
-  const double hardly = behind_front(task, output) ? kHardlyBehind : kHardly * (1 + span.magnitude());
-  return span.moved() < hardly;
+  const double hardly = behind_front(task, output) ? kHardlyBehind : kHardly * span.magnitude();
+  return span.moved() <= hardly;
 }
 
 std::vector<size_t> blind_outputs(const ReferenceTask& task, const std::vector<ReferenceSample>& samples) {
@@ -133,7 +148,7 @@ class Search {
     for (size_t k = 0; k < kDrawn && left_ > 0; ++k) attempt(drawn(k));
     for (size_t k = 0; left_ > 0 && best_; ++k) attempt(changed(k));
     if (!best_) return;
-    take(*std::move(best_), reference_);
+    take(task_, *std::move(best_), reference_);
     ++reference_.found;
   }
 
@@ -223,7 +238,7 @@ Result<Reference> make_reference(const ReferenceTask& task) {
     return {};
   }));
   Reference out;
-  for (Ran& r : ran) take(std::move(r), out);
+  for (Ran& r : ran) take(task, std::move(r), out);
   if (out.samples.empty() && out.why) return *out.why;
   out.blind = blind_outputs(task, out.samples);
   if (!out.blind.empty() && task.tries > 0) {

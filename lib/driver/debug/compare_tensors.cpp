@@ -1,6 +1,8 @@
 // `mrvlc compare`: tensors that another runtime has written, against the reference interpreter.
 #include <algorithm>
+#include <map>
 
+#include "debug/tensor_judge.h"
 #include "mrvlc/driver/compare.h"
 #include "mrvlc/driver/data_set.h"
 #include "mrvlc/driver/debug.h"
@@ -103,20 +105,40 @@ class Comparer {
     if (compared.empty()) return make_diag<DiagCode::MRV1015>(o_.with.string());
     for (const auto& [v, file] : compared) graph.add_output(v);
     MRVLC_ASSIGN(const std::vector<Tensor> reference, interp::run(graph, inputs));
-    for (size_t i = 0; i < compared.size(); ++i)
-      MRVLC_TRY(add(graph, compared[i].first, compared[i].second, reference[before + i]));
+    for (size_t i = 0; i < inputs.size(); ++i) theirs_[graph.inputs()[i]] = std::move(inputs[i]);
+    for (size_t i = 0; i < compared.size(); ++i) {
+      const auto& [v, file] = compared[i];
+      MRVLC_ASSIGN(Tensor value, read_value(file, graph.value(v).type.wrapper));
+      theirs_[v] = as_declared(std::move(value), graph.value(v).type);
+      add(graph, v, reference[before + i]);
+    }
     return {};
   }
 
-  Status add(const ir::Graph& graph, ir::ValueId v, const fs::path& file, const Tensor& reference) {
+  void add(const ir::Graph& graph, ir::ValueId v, const Tensor& reference) {
     const ir::Value& value = graph.value(v);
-    MRVLC_ASSIGN(Tensor theirs, read_value(file, value.type.wrapper));
-    Limits limits;
-    if (o_.tolerance) limits.wide = limits.narrow = *o_.tolerance;
     const ir::Node& n = graph.node(value.producer);
-    lines_.push_back({value.name, n.name, std::string(n.op->name),
-                      driver::compare(as_declared(std::move(theirs), value.type), reference, limits)});
-    return {};
+    lines_.push_back({value.name, n.name, std::string(n.op->name), judge(graph, n, v, reference)});
+  }
+
+  Difference judge(const ir::Graph& graph, const ir::Node& node, ir::ValueId v,
+                           const Tensor& reference) const {
+    const Tensor& theirs = theirs_.at(v);
+    if (o_.tolerance) {
+      Limits limits;
+      limits.wide = limits.narrow = *o_.tolerance;
+      return driver::compare(theirs, reference, limits);
+    }
+    Difference whole = judge_from_inputs(theirs, reference);
+    if (!whole.same()) return whole;
+    const auto operand = [&](ir::ValueId id) {
+      const auto at = theirs_.find(id);
+      return at == theirs_.end() ? nullptr : &at->second;
+    };
+    std::optional<Difference> alone = judge_alone(graph, node, v, theirs, operand);
+    if (!alone || alone->same()) return whole;
+    alone->text += ", of the operands in the folder";
+    return *std::move(alone);
   }
 
   void report_first() {
@@ -154,6 +176,7 @@ class Comparer {
   Diagnostics& diagnostics_;
   std::vector<onnx::DeclaredValue> declared_;
   std::vector<Line> lines_;
+  std::map<ir::ValueId, Tensor> theirs_;
   size_t results_ = 0;
 };
 

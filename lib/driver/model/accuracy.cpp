@@ -20,6 +20,8 @@ namespace {
 constexpr double kJudgedShare = 0.95;
 // From here on silence about errors would be taken for their absence.
 constexpr double kMostMacs = 0.5;
+// What a small output may lose of its own size without a word.
+constexpr double kMostOfSmall = 0.05;
 
 // Infinities in JSON, which has none.
 constexpr double kInfinite = 1e300;
@@ -127,6 +129,11 @@ void judge_asked(const Accuracy& accuracy, double asked, Judge& out) {
 
 }  // namespace
 
+double Accuracy::Output::relative() const {
+  constexpr double kSmall = 0.2;
+  return magnitude > 0 && magnitude < kSmall ? difference / magnitude : 0;
+}
+
 double Accuracy::expected_error() const {
   return outputs.empty() ? 0 : worst(*this).expected();
 }
@@ -167,8 +174,12 @@ bool judge(const Accuracy& accuracy, const CompileOptions& options, Diagnostics&
     out.loss(make_diag<DiagCode::MRV0901>(printable(worst(accuracy).name), what, options.accuracy_warning,
                                           seen_at(accuracy, worst(accuracy))));
   }
-  for (const Accuracy::Output& o : accuracy.outputs)
+  for (const Accuracy::Output& o : accuracy.outputs) {
     if (o.blind) out.note(make_diag<DiagCode::MRV0931>(printable(o.name)));
+    if (!o.blind && o.front.empty() && o.relative() > kMostOfSmall)
+      out.loss(make_diag<DiagCode::MRV0932>(printable(o.name), o.magnitude, 100 * o.relative(),
+                                            seen_in(accuracy, false)));
+  }
   return out.passed();
 }
 
@@ -218,13 +229,17 @@ ReportedAccuracy reported(const Accuracy& a, const CompileOptions& options) {
   out.warning_above = options.accuracy_warning;
   out.known = {known_by(a, range::How::Proved), known_by(a, range::How::Observed),
                known_by(a, range::How::Unknown)};
-  for (const Accuracy::Limit& l : a.limits)
+  for (const Accuracy::Limit& l : a.limits) {
     out.input_limits.push_back({idmap::json_text(l.input), l.limit.least, l.limit.most});
+    if (l.limit.smallest > 0)
+      out.input_limits.back().smallest = l.limit.smallest, out.input_limits.back().zero = l.limit.zero;
+  }
   for (const Accuracy::Output& o : a.outputs) {
     ReportedOutput& output =
         out.outputs.emplace_back(ReportedOutput{idmap::json_text(o.name), rounded(o.error, 2)});
     if (!o.front.empty()) output.in_front = rounded(o.in_front, 2), output.front = idmap::json_text(o.front);
     output.hardly_moves = o.blind;
+    if (o.relative() > 0) output.relative = rounded(o.relative(), 2);
     output.elements_differing = o.elements;
   }
   for (const Accuracy::Beyond& b : a.beyond)
@@ -244,8 +259,12 @@ std::string accuracy_detail(const ReportedAccuracy& a) {
   std::string text = a.reason;
   if (lost > 0) text += fmt::format("; {} value{} beyond fp16", lost, lost == 1 ? "" : "s");
   if (!a.worst_value.empty()) text += "; worst: '" + a.worst_value + "'";
-  for (const ReportedLimit& l : a.input_limits)
+  for (const ReportedLimit& l : a.input_limits) {
     text += fmt::format("; the program tells of '{}' beyond {:.6g} to {:.6g}", l.input, l.min, l.max);
+    if (l.smallest)
+      text += fmt::format(", or all smaller than {:.3g}{}", *l.smallest,
+                          l.zero.value_or(false) ? " but not all zero" : "");
+  }
   return text;
 }
 

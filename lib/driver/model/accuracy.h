@@ -36,7 +36,11 @@ struct Accuracy {
     double in_front = 0;
     std::string front = {};
     bool blind = false;  // it hardly moved over all samples
+    // Of floats: the largest magnitude, and the largest difference as it is.
+    double magnitude = 0, difference = 0;
 
+    // The difference by the magnitude, of outputs that are so small that `error` says little of it; else 0.
+    double relative() const;
     double expected() const { return std::max(error, in_front); }
   };
   std::vector<Output> outputs;  // of the model; of its regions where the model's hold no floats

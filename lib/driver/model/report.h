@@ -243,7 +243,11 @@ struct ReportedRanges {
 struct ReportedLimit {
   std::string input = {};
   double min = 0, max = 0;
-  static void fields(auto& f, auto& l) { f("input", l.input)("min", l.min)("max", l.max); }
+  std::optional<double> smallest = {};  // the largest magnitude among the elements is at least that
+  std::optional<bool> zero = {};        // with `smallest`: an input of zeros is well
+  static void fields(auto& f, auto& l) {
+    f("input", l.input)("min", l.min)("max", l.max)("smallest", l.smallest)("zero", l.zero);
+  }
 };
 
 struct ReportedOutput {
@@ -252,12 +256,13 @@ struct ReportedOutput {
   std::optional<double> in_front = {};
   std::optional<std::string> front = {};
   bool hardly_moves = false;
+  std::optional<double> relative = {};  // of small outputs
   int64_t elements_differing = 0;
   static void fields(auto& f, auto& o) {
     f("name", o.name)("error", o.error)
         .null_or("in_front", o.in_front)
-        .null_or("front", o.front)("hardly_moves", o.hardly_moves)("elements_differing",
-                                                                   o.elements_differing);
+        .null_or("front", o.front)("hardly_moves", o.hardly_moves)
+        .null_or("relative", o.relative)("elements_differing", o.elements_differing);
   }
 };
 

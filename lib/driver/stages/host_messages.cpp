@@ -35,12 +35,18 @@ void warn_memory(const CompiledModel& m, Diagnostics& diagnostics) {
   diagnostics.add(std::move(diag));
 }
 
+void warn_weights(const CompiledModel& m, Diagnostics& diagnostics) {
+  if (m.host.weights == m.options.host.weights || m.host.weights != chost::WeightsAs::Blob) return;
+  diagnostics.add(make_diag<DiagCode::MRV0643>(m.host.weights_bytes, m.options.host.link_limit, m.name));
+}
+
 }  // namespace
 
 void tell_host(const CompiledModel& m, Diagnostics& diagnostics) {
   tell_half_weights(m, m.options, diagnostics);
   warn_ineffective_tuning(m.options, m.inputs.tuning, m.host, diagnostics);
   warn_memory(m, diagnostics);
+  warn_weights(m, diagnostics);
 }
 
 }  // namespace mrvlc::driver

@@ -213,8 +213,10 @@ void warn_ineffective_options(const CompileOptions& options, const CompiledModel
       if ((record.facts & option::kNeedsRegions) != 0 && given(options, long_name(record)))
         warn(diagnostics, long_name(record), why, remedy);
     if (host && given(options, "--no-default-rules")) warn(diagnostics, "--no-default-rules", why, remedy);
-    if (host && options.precision != "auto" && options.data.empty())
+    const bool kind = given(options, "--precision") && options.precisions.empty();
+    if (host && kind && options.data.empty())
       warn(diagnostics, "--precision " + options.precision, why, remedy);
+    if (!options.data.empty() && options.precision == "fp16") warn(diagnostics, "--data", why, remedy);
     if (std::ranges::find(options.emit, "disasm") != options.emit.end())
       warn(diagnostics, "--emit disasm", why, remedy);
   }

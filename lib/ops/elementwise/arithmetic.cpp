@@ -174,6 +174,7 @@ const OpDef& def_Mod() {
   static constexpr ScalarOp scalar{eval_mod, eval_mod_int, mod_text, eval_mod_uint};
   static const OpDef op = [] {
     OpDef d = elementwise("Mod", 2, spec::kNumeric, scalar, {spec::with_int("fmod", 0)});
+    d.traits.periodic = true;
     d.infer = infer_mod;
     return host_only(std::move(d), kIntegersOnHost);
   }();

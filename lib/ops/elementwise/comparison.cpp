@@ -15,6 +15,7 @@ OpDef comparison(std::string_view name, F f, TypeSet types = spec::kNumeric) {
   OpDef op = numeric<Pattern, Pattern, Pattern, 2>(name, f);
   op.types = types;
   op.infer = infer_predicate;
+  op.traits.jumps = true;
   return host_only(std::move(op), "accelerator: boolean results stay on the host");
 }
 
@@ -89,7 +90,7 @@ const OpDef& def_Equal() {
     scalar.c_expr = equal_text;
     d.scalar = &scalar;
     d.eval = eval_on_codes<eval_elementwise>;
-    d.traits = {.commutative = true};
+    d.traits.commutative = true;
     return d;
   }();
   return op;

@@ -9,6 +9,10 @@ namespace {
 constexpr std::string_view kPeriodic = "accelerator: a segment of a table spans several periods";
 constexpr std::string_view kSteep = "accelerator: its tables hold no vertical tangent and no pole";
 
+OpDef periodic(OpDef op) {
+  return with_traits(host_only(std::move(op), kPeriodic), {.periodic = true});
+}
+
 }  // namespace
 
 const OpDef& def_Exp() {
@@ -39,19 +43,19 @@ const OpDef& def_Erf() {
 
 const OpDef& def_Sin() {
   static const OpDef op =
-      host_only(float_unary<"{sin}({x})">("Sin", [](double x) { return std::sin(x); }), kPeriodic);
+      periodic(float_unary<"{sin}({x})">("Sin", [](double x) { return std::sin(x); }));
   return op;
 }
 
 const OpDef& def_Cos() {
   static const OpDef op =
-      host_only(float_unary<"{cos}({x})">("Cos", [](double x) { return std::cos(x); }), kPeriodic);
+      periodic(float_unary<"{cos}({x})">("Cos", [](double x) { return std::cos(x); }));
   return op;
 }
 
 const OpDef& def_Tan() {
   static const OpDef op =
-      host_only(float_unary<"{tan}({x})">("Tan", [](double x) { return std::tan(x); }), kPeriodic);
+      periodic(float_unary<"{tan}({x})">("Tan", [](double x) { return std::tan(x); }));
   return op;
 }
 

@@ -134,7 +134,7 @@ const OpDef& def_Gather() {
     d.infer = d.infer_dynamic = infer_gather;
     d.eval = eval_gather;
     d.emit = d.emit_dynamic = emit_gather;
-    d.traits = {.moves = Moves::Copied, .work = Work::Linear};
+    d.traits = {.moves = Moves::Copied, .work = Work::Results};
     return d;
   }();
   return def;
@@ -147,7 +147,7 @@ const OpDef& def_GatherElements() {
     d.infer = d.infer_dynamic = infer_gather_elements;
     d.eval = eval_gather_elements;
     d.emit = d.emit_dynamic = emit_gather_elements;
-    d.traits = {.moves = Moves::Copied, .work = Work::Linear};
+    d.traits = {.moves = Moves::Copied, .work = Work::Results};
     return d;
   }();
   return def;
@@ -160,7 +160,7 @@ const OpDef& def_GatherND() {
     d.infer = d.infer_dynamic = infer_gather_nd;
     d.eval = eval_gather_nd;
     d.emit = d.emit_dynamic = emit_gather_nd;
-    d.traits = {.moves = Moves::Copied, .work = Work::Linear};
+    d.traits = {.moves = Moves::Copied, .work = Work::Results};
     return d;
   }();
   return def;

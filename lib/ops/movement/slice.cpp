@@ -250,7 +250,7 @@ const OpDef& def_Slice() {
     OpDef d = move_def("Slice", infer_slice, eval_slice, emit_slice, 3, 5);
     d.upgrade = upgrade_slice;
     d.infer_dynamic = infer_dynamic_slice;
-    d.traits = {.moves = Moves::Selected, .work = Work::Linear, .passes_size_on = true};
+    d.traits = {.moves = Moves::Selected, .work = Work::Results, .passes_size_on = true};
     return d;
   }();
   return def;

@@ -135,6 +135,7 @@ const OpDef& def_TopK() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "TopK";
+    d.traits = {.work = Work::Sorted, .jumps = true};
     d.attrs = {with_int("axis", -1), with_int("largest", 1), with_int("sorted", 1)};
     d.min_inputs = d.max_inputs = 2;
     d.min_outputs = d.max_outputs = 2;

@@ -256,7 +256,7 @@ const OpDef& def_Unique() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "Unique";
-    d.traits = {.data_dependent_shape = true};
+    d.traits = {.work = Work::Sorted, .jumps = true, .data_dependent_shape = true};
     d.since_min = 11;
     d.attrs = {optional("axis", ir::AttrKind::Int), with_int("sorted", 1)};
     d.max_outputs = 4;

@@ -114,6 +114,7 @@ const OpDef& def_LRN() {
   static const OpDef op = [] {
     OpDef d;
     d.name = "LRN";
+    d.traits = {.work = Work::Counted};
     d.attrs = {spec::with_float("alpha", 1e-4f), spec::with_float("beta", 0.75f), spec::with_float("bias", 1),
                spec::required("size", ir::AttrKind::Int)};
     d.types = spec::kFloats;

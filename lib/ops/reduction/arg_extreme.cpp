@@ -102,7 +102,7 @@ template <bool Max>
 OpDef arg_extreme(std::string_view name) {
   OpDef op;
   op.name = name;
-  op.traits = {.work = Work::Linear};
+  op.traits = {.work = Work::Linear, .jumps = true};
   op.attrs = {spec::with_int("axis", 0), spec::with_int("keepdims", 1),
               spec::with_int("select_last_index", 0)};
   op.types = spec::kNumeric;

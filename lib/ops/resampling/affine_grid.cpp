@@ -108,6 +108,7 @@ const OpDef& def_AffineGrid() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "AffineGrid";
+    d.traits = {.work = Work::Results};
     d.since_min = 20;
     d.attrs = {with_int("align_corners", 0)};
     d.min_inputs = d.max_inputs = 2;

@@ -300,6 +300,7 @@ const OpDef& def_GridSample() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "GridSample";
+    d.traits = {.work = Work::Resampled};
     d.since_min = 16;
     d.attrs = {with_int("align_corners", 0), with_string("mode", "linear"),
                with_string("padding_mode", "zeros")};

@@ -254,7 +254,7 @@ const OpDef& def_Resize() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "Resize";
-    d.traits = {.passes_size_on = true};
+    d.traits = {.work = Work::Resampled, .passes_size_on = true};
     d.since_min = 10;
     d.attrs = {with_int("antialias", 0),
                optional("axes", ir::AttrKind::Ints),
@@ -284,7 +284,7 @@ const OpDef& def_Upsample() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "Upsample";
-    d.traits = {.passes_size_on = true};
+    d.traits = {.work = Work::Resampled, .passes_size_on = true};
     d.since_min = 7;
     d.since_max = 9;  // deprecated afterwards
     d.attrs = {with_string("mode", "nearest")};

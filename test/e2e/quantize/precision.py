@@ -141,7 +141,7 @@ def is_a_prerequisite():
 
 
 def floats_are_judged_by_samples():
-    accuracy = report(compiled("judged", "--precision", "fp16", "--data", WORK / "data"))["accuracy"]
+    accuracy = report(compiled("judged", "--data", WORK / "data"))["accuracy"]
     errors = [accuracy[k] for k in ("median_error", "p95_error", "expected_error")]
     check(0 <= errors[0] <= errors[1] <= errors[2], f"errors by samples: {errors}")
 

@@ -61,6 +61,41 @@ TEST_CASE("what is rounded to integers next stays on the CPU") {
   CHECK(steps(g, *forced) == "R0 C:r R1");
 }
 
+TEST_CASE("what becomes an angle by arithmetic alone stays on the CPU") {
+  const auto placed = [](const std::string& angle) {
+    const ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + angle + node("%s = Sin(%a)") +
+                                    node("%m = Mul(%c, %s)") + node("%d = Conv(%m, %w)") + " output %d\n");
+    return steps(g, split(g));
+  };
+  CHECK(placed(node("%n = Neg(%x)") + node("%a = Mul(%n, %k)")) == "C:n C:a C:s R0");
+  // A sum of many products is not exact to begin with.
+  CHECK(placed(node("%a = Mul(%c, %k)")) == "R0 C:s R1");
+  const ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%a = Mul(%x, %k)") + node("%s = Cos(%a)") +
+                                  node("%m = Mul(%c, %s)") + " output %m\n");
+  CHECK(decision(g, split(g), "a").why == partition::Why::Sensitive);
+  CHECK(decision(g, split(g), "a").reason.str().find("'s' (Cos) reads what it makes") == 0);
+  partition::Options options;
+  options.accel = {"a"};
+  auto forced = partition::partition(g, &test::accelerator(), options);
+  REQUIRE(forced.ok());
+  CHECK(decision(g, *forced, "a").accelerator);
+}
+
+TEST_CASE("angles that are known to be small may be fp16") {
+  const ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%a = Mul(%x, %k)") + node("%s = Sin(%a)") +
+                                  node("%m = Mul(%c, %s)") + " output %m\n");
+  const auto in_range = [&](double most) {
+    const range::Knowledge known(g, {{0, {-most, most}}}, {});
+    partition::Options options;
+    options.known = &known;
+    auto p = partition::partition(g, &test::accelerator(), options);
+    REQUIRE(p.ok());
+    return decision(g, *p, "a").why == partition::Why::Sensitive;
+  };
+  CHECK_FALSE(in_range(1e-3));
+  CHECK(in_range(1e6));
+}
+
 TEST_CASE("a branch on the CPU beside the accelerator does not cut it") {
   ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%s = Hardmax(%x)") + node("%d = Conv(%c, %w)") +
                             node("%a = Add(%d, %s)") + " output %a\n");

@@ -170,6 +170,22 @@ TEST_CASE("the same graph gives the same bytes") {
   CHECK(make() == make());
 }
 
+TEST_CASE("weights that cannot be linked are a file, or refused as an array") {
+  GraphBuilder b;
+  b.output(b.node("MatMul", {b.input({1, 8}), b.constant({8, 8})}));
+  const auto made = [&](WeightsAs weights, int64_t limit) {
+    Options options = {"net", "net"};
+    options.weights = weights, options.link_limit = limit;
+    return generate(b.graph, partition::host_partition(b.graph), {}, options);
+  };
+  const HostCode blob = made(WeightsAs::Blob, kLinkLimit).value();
+  const HostCode beyond = made(WeightsAs::Linked, blob.weights_bytes - 1).value();
+  CHECK(beyond.weights == WeightsAs::Blob);
+  CHECK(beyond.files == blob.files);
+  CHECK(made(WeightsAs::Linked, blob.weights_bytes).value().weights == WeightsAs::Linked);
+  CHECK(made(WeightsAs::Source, blob.weights_bytes - 1).error().code == DiagCode::MRV0644);
+}
+
 TEST_CASE("a name that is no identifier is refused") {
   GraphBuilder b;
   b.output(b.node("Neg", {b.input({2})}));

@@ -33,6 +33,26 @@ TEST_CASE("a single run is one small step") {
   CHECK(largest_good(16, 0, [](int) { return true; }) == 0);
 }
 
+TEST_CASE("smaller inputs are tried by powers of ten until one is not good, then zero") {
+  const auto found = [](int runs, double least, bool zero) {
+    int asked = 0;
+    const Smallest s = smallest_good(runs, [&](double factor) {
+      ++asked;
+      return factor == 0 ? zero : factor > least;
+    });
+    CHECK(asked <= runs);
+    return std::pair(s.factor, s.zero);
+  };
+  CHECK(found(5, 0, true) == std::pair(0.0, true));
+  CHECK(found(5, 0.05, true) == std::pair(0.1, true));
+  CHECK(found(5, 0.5, true) == std::pair(1.0, true));
+  CHECK(found(5, 0.5, false) == std::pair(1.0, false));
+  CHECK(found(5, 0, false).second == false);
+  CHECK(found(5, 0, false).first > 0);
+  CHECK(found(1, 0.5, false) == std::pair(1.0, true));
+  CHECK(found(0, 0.5, false) == std::pair(0.0, true));
+}
+
 TEST_CASE("what is stated is a limit, a little wider") {
   ir::Graph graph;
   graph.add_input("x", {ElementType::F32, {4}});

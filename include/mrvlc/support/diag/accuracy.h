@@ -26,6 +26,8 @@ MRVLC_DIAG(0918, Warning, Gate, "{}: a product of what {} makes of integers is c
 MRVLC_DIAG(0950, Warning, Rejected, "errors are measured on the {} samples that scales and weights were made of, and are too small; give 8 and more, or others by --validate")
 MRVLC_DIAG(0930, Warning, Gate, "accuracy is not known, and {:.0f} % of the multiply-accumulates run on the accelerator: {}; --data or 'mrvlc calibrate' take your samples, 'mrvlc verify' compares, --no-probe says that you know")
 MRVLC_DIAG(0931, Note, Gate, "accuracy: output '{}' hardly moves over all inputs that were tried: what fp16 does to it on others is not known; --data or --calibration take yours")
+MRVLC_DIAG(0932, Warning, Gate, "output '{}' is at most {:.2g}, and fp16 takes up to {:.0f} % of that ({}); --precision NAME=pair, --cpu NODE or a factor in the model keep it")
+MRVLC_DIAG(0933, Error, Rejected, "output '{}' is NaN or infinite all over")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode

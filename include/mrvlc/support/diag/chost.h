@@ -19,6 +19,8 @@ MRVLC_DIAG(0611, Error, Usage, "--emit single: {}; compile with --target host, o
 MRVLC_DIAG(0640, Warning, Limit, "the program takes {} bytes beside its weights ({} bytes): the arena {}, inputs and outputs {}; alive in the arena at the peak: {}; smaller bounds ({}) take less, --arena-limit {} accepts it")
 MRVLC_DIAG(0641, Error, Limit, "the values take more than {} bytes together, for which no memory is planned; the largest: {}; smaller bounds (--input-shape, --bound) take less")
 MRVLC_DIAG(0642, Error, Rejected, "--measure-size: '{}' made no ELF file of {}: sizes are read from those alone")
+MRVLC_DIAG(0643, Warning, Limit, "the weights take {} bytes, more than the {} that linkers reach: the program loads or maps {}_weights.bin instead, as with --weights blob, and NAME_device takes them")
+MRVLC_DIAG(0644, Error, Limit, "the weights take {} bytes, more than the {} that can be part of a program: --weights c cannot hold them, --weights blob can")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
