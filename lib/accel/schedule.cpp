@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "code/codegen.h"
 #include "code/emit.h"
@@ -101,9 +102,10 @@ struct Policy {
 
 std::string text(const Policy& p) {
   return fmt::format(
-      "room at {:.4f} cycles a byte of tensors and {:.4f} of weights, {} cycles a send, {} of memory for "
+      "room at {:.4f} cycles a byte of tensors and {:.4f} of weights, {} cycles a send{}, {} of memory for "
       "fetches",
-      p.price.tensors, p.price.weights, p.price.send, p.fetch_share);
+      p.price.tensors, p.price.weights, p.price.send, p.price.streaming ? ", DDR counted" : "",
+      p.fetch_share);
 }
 
 // Outputs made by several primitives, by the last of them.
@@ -221,9 +223,11 @@ std::vector<Policy> policies(const Program& program, const target::Machine& mach
   constexpr double kSend[] = {60, 150};
   double matters = room_matters(program, machine, options.tiles);
   std::vector<Policy> list;
-  auto add = [&](double tensors, double weights, double share) {
-    for (double send : kSend) list.push_back({{tensors * matters, tensors * weights * matters, send}, share});
+  auto add = [&](double tensors, double weights, double share, bool streaming = false) {
+    for (double send : kSend)
+      list.push_back({{tensors * matters, tensors * weights * matters, send, streaming}, share});
   };
+  add(0, 0, 0.25, true);
   if (matters == 0) {
     add(0, 0, 0.25);
     return list;
@@ -247,7 +251,7 @@ class Scheduler {
 
   Result<Scheduled> run(Program program) {
     std::vector<Policy> all = policies(program, m_, options_);
-    for (const Policy& policy : all) MRVLC_TRY(consider(program, policy));
+    for (const Policy& policy : all) MRVLC_TRY(consider(program, policy, true));
     MRVLC_TRY(cascade(program));
     return std::move(best_);
   }
@@ -266,18 +270,20 @@ class Scheduler {
       if (!striped) return false;
       tell(s);
       const double before = least_;
-      MRVLC_TRY(consider(std::move(*striped), policy));
+      MRVLC_TRY(consider(std::move(*striped), policy, false));
       return least_ < before;
     });
   }
 
-  Status consider(Program program, const Policy& policy) {
+  // `whole`: the program without stripes.
+  Status consider(Program program, const Policy& policy, bool whole) {
     auto size = static_cast<int64_t>(best_.tiles.code.size());
     if (!best_.cuts.empty() && generated_ + size > kMostGenerated * options_.effort) return {};
     MemoryMap map = plan_memory(program, m_);
     MRVLC_TRY(check_device_memory(map.input_end - map.input_begin + map.output_end - map.output_begin +
                                   map.end - map.scratch_begin));
     std::vector<Cut> cuts = choose_cuts(program, m_, options_.tiles, policy.price);
+    if (whole && !tried_.emplace(policy.fetch_share, cuts).second) return {};
     Result<Built> planned = plan_tiles(name_, program, cuts, m_, options_, policy.fetch_share, generated_);
     if (!planned.ok()) tell(policy, "it does not fit");
     if (!planned.ok() && !best_.cuts.empty()) return {};  // another one works
@@ -328,7 +334,8 @@ class Scheduler {
   const NameNode& name_;
   const target::Machine& m_;
   const Options& options_;
-  int64_t generated_ = 0;  // instructions, of all that was tried
+  int64_t generated_ = 0;                                // instructions, of all that was tried
+  std::set<std::pair<double, std::vector<Cut>>> tried_;  // of the program without stripes
   Scheduled best_;
   Policy policy_;                    // of the best
   double least_ = 0, estimate_ = 0;  // cycles of the best, timed and estimated

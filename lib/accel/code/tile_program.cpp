@@ -155,12 +155,17 @@ bool covers(const std::vector<std::vector<Transfer>>& held,
 }
 
 int64_t InputSlot::fetch(StepWriter& writer, std::vector<std::vector<Transfer>> wanted) {
-  if (covers(held_, wanted)) return current_;
-  current_ = base_ + bytes_ * next_;
-  next_ = (next_ + 1) % depth_;
-  for (const Load& l : multicast(wanted)) writer.load(l.tiles, l.transfer, item_, current_);
-  held_ = std::move(wanted);
-  return current_;
+  const auto offset = [&](size_t buffer) { return base_ + bytes_ * static_cast<int64_t>(buffer); };
+  for (size_t k = 0; k < held_.size(); ++k)
+    if (covers(held_[k], wanted)) {
+      next_ = (k + 1) % held_.size();  // what was used last stays longest
+      return offset(k);
+    }
+  const size_t now = next_;
+  next_ = (next_ + 1) % held_.size();
+  for (const Load& l : multicast(wanted)) writer.load(l.tiles, l.transfer, item_, offset(now));
+  held_[now] = std::move(wanted);
+  return offset(now);
 }
 
 isa::Epilogue epilogue_of(const EpilogueSpec& spec) {
