@@ -265,14 +265,16 @@ class Scheduler {
     constexpr size_t kMostRuns = 8;
     if (runs.size() > kMostRuns) runs.resize(kMostRuns);
     const Policy policy = policy_;
-    return search_stripes(std::move(runs), program.primitives.size(), [&](const Striping& s) -> Result<bool> {
-      std::optional<Program> striped = in_stripes(program, s.runs, s.stripes);
+    const auto choices = [&](const Run& run) { return grids_for(program, run, m_, options_.tiles); };
+    const auto better = [&](const Striping& s) -> Result<bool> {
+      std::optional<Program> striped = in_stripes(program, s.runs, s.grids);
       if (!striped) return false;
       tell(s);
       const double before = least_;
       MRVLC_TRY(consider(std::move(*striped), policy, false));
       return least_ < before;
-    });
+    };
+    return search_stripes(std::move(runs), program.primitives.size(), {choices, better});
   }
 
   // `whole`: the program without stripes.
@@ -320,7 +322,8 @@ class Scheduler {
     if (!options_.log.shows(LogLevel::Debug)) return;
     std::string all;
     for (size_t k = 0; k < s.runs.size(); ++k)
-      all += fmt::format(" {}-{} in {}", s.runs[k].first, s.runs[k].last, s.stripes[k]);
+      all +=
+          fmt::format(" {}-{} in {} x {}", s.runs[k].first, s.runs[k].last, s.grids[k].rows, s.grids[k].cols);
     options_.log.debug("{}: primitives in stripes:{}", options_.name, all);
   }
 

@@ -17,6 +17,9 @@ struct Cut {
   // Of windows with a dilation: rows that read the same input rows follow each other (`sparse_rows`), so that
   // a part reads little more than its share of the input, however far apart the taps are.
   bool sparse = false;
+  // What is streamed may be worked on in parts of rows, and blocks of the input may all be kept: better for a
+  // layer by itself, not always beside its neighbours.
+  bool parted = false;
   int64_t parts() const { return rows * channels; }
   auto operator<=>(const Cut&) const = default;
 };

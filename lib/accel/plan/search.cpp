@@ -70,8 +70,9 @@ class Search {
 
   std::vector<Option> options_of(const Primitive& primitive) const {
     std::vector<Option> out;
-    for (const Cut& cut : possible_cuts(primitive, tiles_)) {
+    for (Cut cut : possible_cuts(primitive, tiles_)) {
       if (cut.sparse && !price_.streaming) continue;
+      cut.parted = price_.streaming;
       Option o{cut, work_cycles(primitive, cut, m_), {}};
       for (uint32_t t = 0; t < tiles_; ++t) o.touched.push_back(touches(primitive, cut, t, p_));
       if (const auto* op = std::get_if<WindowOp>(&primitive); op != nullptr && price_.streaming)
@@ -99,15 +100,17 @@ class Search {
   // Cycles with what does not fit a tile's memory beside the rest going through DDR; 0 where all of it fits.
   double streaming_cycles(const WindowOp& op, const Cut& cut,
                           const std::vector<std::vector<Touch>>& touched) const {
-    const int64_t ocm = m_.ocm_bytes, weights = room_beside(op, cut, {false, false, false, false}, m_);
+    // Neighbours want some room as well.
+    const int64_t all = m_.ocm_bytes, ocm = all - all / 8,
+                  weights = room_beside(op, cut, {false, false, false, false}, m_);
     const int64_t x = most_bytes(touched, op.x.buffer, false), out = most_bytes(touched, op.out.buffer, true);
     Streams s{x + weights > ocm, false, cut.sparse || out + weights > ocm, false};
     if (!s.x && !s.out && x + out + weights > ocm) (x > out ? s.x : s.out) = true;
     if (!s.any()) return 0;
     s.residual = op.has_residual && s.out;
     const int64_t lying = (s.x ? 0 : x) + (s.out ? 0 : out);
-    std::optional<WindowPlan> plan = plan_window(op, cut, s, ocm - lying, m_);
-    if (!plan) plan = plan_window(op, cut, {true, op.has_residual, true, op.dynamic_weights}, ocm, m_);
+    std::optional<WindowPlan> plan = plan_window(op, cut, s, all - lying, m_);
+    if (!plan) plan = plan_window(op, cut, {true, op.has_residual, true, op.dynamic_weights}, all, m_);
     return plan ? plan->cycles : 0;
   }
 

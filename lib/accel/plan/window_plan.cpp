@@ -70,7 +70,7 @@ class PlanSearch {
     // Blocks as high as they are wide read least around their edges. But results that stay on chip are sent
     // by whole rows.
     for (int64_t cols : halvings(op_.out_w)) {
-      if (found && !s_.out) break;
+      if (found && !(s_.out && cut_.parted)) break;
       found = try_blocks(p, rows_tile, units_tile, cols, g_.all_channels) || found;
     }
     if (!found && op_.kind == WindowOp::Kind::Conv && op_.phases.size() == 1)
@@ -86,6 +86,7 @@ class PlanSearch {
     return most;
   }
 
+  bool keeps_input() const { return s_.x && g_.shared_input && cut_.parted; }
   bool streamed() const { return s_.x || s_.out || (op_.has_residual && s_.residual); }
 
   bool try_blocks(WindowPlan p, int64_t rows_tile, int64_t units_tile, int64_t cols, int64_t k) {
@@ -106,8 +107,7 @@ class PlanSearch {
         }
         // All blocks of the input stay, while weights pass.
         p.weights_outer = p.keep_x = true;
-        if (s_.x && g_.shared_input && units < units_tile && !p.split)
-          found = consider(p, units_tile) || found;
+        if (keeps_input() && units < units_tile && !p.split) found = consider(p, units_tile) || found;
       }
     return found;
   }
