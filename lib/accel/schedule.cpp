@@ -218,7 +218,7 @@ Result<Built> plan_tiles(const NameNode& name, const Program& program, const std
   }
 }
 
-// Policies worth trying, the most promising first.
+// Policies worth trying, the most promising first; those that count DDR last.
 std::vector<Policy> policies(const Program& program, const target::Machine& machine, const Options& options) {
   constexpr double kSend[] = {60, 150};
   double matters = room_matters(program, machine, options.tiles);
@@ -227,19 +227,19 @@ std::vector<Policy> policies(const Program& program, const target::Machine& mach
     for (double send : kSend)
       list.push_back({{tensors * matters, tensors * weights * matters, send, streaming}, share});
   };
-  add(0, 0, 0.25, true);
-  if (matters == 0) {
-    add(0, 0, 0.25);
-    return list;
-  }
-  bool many = options.effort > 1;
   constexpr std::pair<double, double> kRoom[] = {{0.02, 0.0}, {0.035, 0.3}, {0.0, 0.0}, {0.05, 0.15},
                                                  {0.01, 0.0}, {0.08, 1.0},  {0.05, 0.3}};
-  for (size_t k = 0; k < (many ? std::size(kRoom) : 4); ++k) add(kRoom[k].first, kRoom[k].second, 0.25);
-  add(0.05, 0.15, 0.15);
-  if (!many) return list;
+  const bool many = options.effort > 1;
+  if (matters == 0) {
+    add(0, 0, 0.25);
+  } else {
+    for (size_t k = 0; k < (many ? std::size(kRoom) : 4); ++k) add(kRoom[k].first, kRoom[k].second, 0.25);
+    add(0.05, 0.15, 0.15);
+  }
   for (double share : {0.125, 0.1875, 0.375})
-    for (auto [tensors, weights] : kRoom) add(tensors, weights, share);
+    for (auto [tensors, weights] : kRoom)
+      if (many && matters != 0) add(tensors, weights, share);
+  add(0, 0, 0.25, true);
   return list;
 }
 
@@ -292,13 +292,19 @@ class Scheduler {
     MRVLC_ASSIGN(Built built, std::move(planned));
     const Placed& placed = built.placed;
     constexpr double kClose = 1.06;
-    if (!best_.cuts.empty() && options_.effort < 2 && placed.cycles >= estimate_ * kClose) {
+    // The estimate knows less of what streams: what counts that is timed.
+    const bool unlikely = !policy.price.streaming && placed.cycles >= estimate_ * kClose;
+    if (!best_.cuts.empty() && options_.effort < 2 &&
+        (whole ? unlikely : placed.cycles >= estimate_ * kClose)) {
       tell(policy, fmt::format("{:.0f} cycles by estimate, not timed", placed.cycles));
       return {};
     }
     MRVLC_ASSIGN(double cycles, timed(built.program, static_cast<uint64_t>(map.end)));
     tell(policy, fmt::format("{:.0f} cycles, {:.0f} by estimate", cycles, placed.cycles));
-    if (!best_.cuts.empty() && cycles >= least_) return {};
+    // What is about as fast by itself need not be beside stripes and neighbours.
+    const bool other_kind = whole && policy.price.streaming && !policy_.price.streaming;
+    constexpr double kWorth = 0.985;
+    if (!best_.cuts.empty() && cycles >= least_ * (other_kind ? kWorth : 1)) return {};
     least_ = cycles;
     estimate_ = placed.cycles;
     policy_ = policy;

@@ -71,6 +71,20 @@ void StepWriter::end_step() {
   step.store_cycles = stores_;
 }
 
+void StepWriter::take_turns(int64_t first) {
+  const auto begin = out_.code.begin() + first;
+  std::array<int64_t, isa::kMaxTiles> count{};
+  std::vector<std::pair<int64_t, int64_t>> order;  // turn, place
+  const int64_t turn = std::max<int64_t>(1, machine_.queue_depth / 4);
+  for (int64_t k = first; k < size(); ++k)
+    order.emplace_back(count[out_.code[static_cast<size_t>(k)].instruction.tile]++ / turn, k);
+  if (machine_.queue_depth == 0 || *std::ranges::max_element(count) <= int64_t{machine_.queue_depth}) return;
+  std::ranges::sort(order);
+  std::vector<Code> sorted;
+  for (const auto& [_, k] : order) sorted.push_back(std::move(out_.code[static_cast<size_t>(k)]));
+  std::ranges::move(sorted, begin);
+}
+
 uint32_t StepWriter::add_item(Item item) {
   item.owner = owner_;
   auto index = static_cast<uint32_t>(out_.items.size());

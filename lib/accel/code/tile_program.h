@@ -98,6 +98,10 @@ class StepWriter {
   void load(uint8_t tiles, const Transfer& transfer, uint32_t item, int64_t offset);
   void store(uint32_t tile, const Transfer& transfer, uint32_t item, int64_t offset);
   void end_step();
+  int64_t size() const { return static_cast<int64_t>(out_.code.size()); }
+  // Instructions from `first` on, which tiles carry out side by side, in turn: the fetch unit hands them out
+  // in order, and a queue that is full would hold up all other tiles.
+  void take_turns(int64_t first);
 
  private:
   void append(isa::Instruction instruction, const ItemRefs& refs);

@@ -76,7 +76,7 @@ class Search {
       Option o{cut, work_cycles(primitive, cut, m_), {}};
       for (uint32_t t = 0; t < tiles_; ++t) o.touched.push_back(touches(primitive, cut, t, p_));
       if (const auto* op = std::get_if<WindowOp>(&primitive); op != nullptr && price_.streaming)
-        o.cycles = std::max(o.cycles, streaming_cycles(*op, cut, o.touched));
+        o.cycles = std::max(o.cycles, streaming_cycles(*op, cut, o.touched)) + start_cycles(*op, cut);
       for (const Touch& t : o.touched[0])
         if (!t.write) o.cycles += price_.tensors * static_cast<double>(t.rect.bytes());
       o.cycles += price_.weights * held_weights(primitive, cut);
@@ -112,6 +112,17 @@ class Search {
     std::optional<WindowPlan> plan = plan_window(op, cut, s, all - lying, m_);
     if (!plan) plan = plan_window(op, cut, {true, op.has_residual, true, op.dynamic_weights}, all, m_);
     return plan ? plan->cycles : 0;
+  }
+
+  // Where the region begins nothing hides the first weights: each part of the channels waits for its own.
+  double start_cycles(const WindowOp& op, const Cut& cut) const {
+    const bool begins = p_.buffers[op.x.buffer].kind == Buffer::Kind::Input;
+    if (!begins || op.kind != WindowOp::Kind::Conv || op.dynamic_weights) return 0;
+    const WindowGeometry g(op);
+    const int64_t unit = g.unit_blocks * g.taps * g.all_channels * op.lane_bytes();
+    const int64_t part = ceil_div(g.units, cut.channels) * unit;
+    const int64_t first = std::min(part, std::max(unit, weight_chunk_bytes(m_)));
+    return static_cast<double>(first * cut.channels) / m_.ddr_rate();
   }
 
   void connect() {

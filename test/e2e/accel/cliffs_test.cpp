@@ -66,6 +66,22 @@ TEST_CASE("a large image goes from layer to layer in parts of rows and columns")
   CHECK(ratio(network({1, 3, 3840, 2160}, layers)) < 1.4);
 }
 
+TEST_CASE("tiles share an image of one row") {
+  CHECK(ratio(network({1, 32, 1, 513}, {{32, 3}})) < 1.4);
+  CHECK(ratio(network({1, 32, 1, 4096}, {{32, 3}})) < 1.5);
+}
+
+TEST_CASE("tiles do not wait for each other's many small groups") {
+  const auto cycles = [](int64_t groups) {
+    Net net(1);
+    const ir::ValueId x = net.input({1, 256, 56, 56});
+    const ir::ValueId w = net.constant({256, 256 / groups, 3, 3}, -0.1, 0.1);
+    net.output(net.layer("conv", "Conv", {x, w}, {{"group", groups}, {"pads", Ints{1, 1, 1, 1}}}));
+    return ratio(net);
+  };
+  CHECK(cycles(128) < 2.2 * cycles(64));
+}
+
 // The outputs of two setups, bit for bit.
 void check_same(const Net& net, ir::ValueId input, const Setup& a, const Setup& b) {
   std::vector<float> data(static_cast<size_t>(net.graph.value(input).type.elements()));
