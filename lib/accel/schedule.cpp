@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "code/codegen.h"
 #include "code/emit.h"
@@ -101,9 +102,10 @@ struct Policy {
 
 std::string text(const Policy& p) {
   return fmt::format(
-      "room at {:.4f} cycles a byte of tensors and {:.4f} of weights, {} cycles a send, {} of memory for "
+      "room at {:.4f} cycles a byte of tensors and {:.4f} of weights, {} cycles a send{}, {} of memory for "
       "fetches",
-      p.price.tensors, p.price.weights, p.price.send, p.fetch_share);
+      p.price.tensors, p.price.weights, p.price.send, p.price.streaming ? ", DDR counted" : "",
+      p.fetch_share);
 }
 
 // Outputs made by several primitives, by the last of them.
@@ -216,26 +218,28 @@ Result<Built> plan_tiles(const NameNode& name, const Program& program, const std
   }
 }
 
-// Policies worth trying, the most promising first.
+// Policies worth trying, the most promising first; those that count DDR last.
 std::vector<Policy> policies(const Program& program, const target::Machine& machine, const Options& options) {
   constexpr double kSend[] = {60, 150};
   double matters = room_matters(program, machine, options.tiles);
   std::vector<Policy> list;
-  auto add = [&](double tensors, double weights, double share) {
-    for (double send : kSend) list.push_back({{tensors * matters, tensors * weights * matters, send}, share});
+  auto add = [&](double tensors, double weights, double share, bool streaming = false) {
+    for (double send : kSend)
+      list.push_back({{tensors * matters, tensors * weights * matters, send, streaming}, share});
   };
-  if (matters == 0) {
-    add(0, 0, 0.25);
-    return list;
-  }
-  bool many = options.effort > 1;
   constexpr std::pair<double, double> kRoom[] = {{0.02, 0.0}, {0.035, 0.3}, {0.0, 0.0}, {0.05, 0.15},
                                                  {0.01, 0.0}, {0.08, 1.0},  {0.05, 0.3}};
-  for (size_t k = 0; k < (many ? std::size(kRoom) : 4); ++k) add(kRoom[k].first, kRoom[k].second, 0.25);
-  add(0.05, 0.15, 0.15);
-  if (!many) return list;
+  const bool many = options.effort > 1;
+  if (matters == 0) {
+    add(0, 0, 0.25);
+  } else {
+    for (size_t k = 0; k < (many ? std::size(kRoom) : 4); ++k) add(kRoom[k].first, kRoom[k].second, 0.25);
+    add(0.05, 0.15, 0.15);
+  }
   for (double share : {0.125, 0.1875, 0.375})
-    for (auto [tensors, weights] : kRoom) add(tensors, weights, share);
+    for (auto [tensors, weights] : kRoom)
+      if (many && matters != 0) add(tensors, weights, share);
+  add(0, 0, 0.25, true);
   return list;
 }
 
@@ -247,7 +251,7 @@ class Scheduler {
 
   Result<Scheduled> run(Program program) {
     std::vector<Policy> all = policies(program, m_, options_);
-    for (const Policy& policy : all) MRVLC_TRY(consider(program, policy));
+    for (const Policy& policy : all) MRVLC_TRY(consider(program, policy, true));
     MRVLC_TRY(cascade(program));
     return std::move(best_);
   }
@@ -261,36 +265,46 @@ class Scheduler {
     constexpr size_t kMostRuns = 8;
     if (runs.size() > kMostRuns) runs.resize(kMostRuns);
     const Policy policy = policy_;
-    return search_stripes(std::move(runs), program.primitives.size(), [&](const Striping& s) -> Result<bool> {
-      std::optional<Program> striped = in_stripes(program, s.runs, s.stripes);
+    const auto choices = [&](const Run& run) { return grids_for(program, run, m_, options_.tiles); };
+    const auto better = [&](const Striping& s) -> Result<bool> {
+      std::optional<Program> striped = in_stripes(program, s.runs, s.grids);
       if (!striped) return false;
       tell(s);
       const double before = least_;
-      MRVLC_TRY(consider(std::move(*striped), policy));
+      MRVLC_TRY(consider(std::move(*striped), policy, false));
       return least_ < before;
-    });
+    };
+    return search_stripes(std::move(runs), program.primitives.size(), {choices, better});
   }
 
-  Status consider(Program program, const Policy& policy) {
+  // `whole`: the program without stripes.
+  Status consider(Program program, const Policy& policy, bool whole) {
     auto size = static_cast<int64_t>(best_.tiles.code.size());
     if (!best_.cuts.empty() && generated_ + size > kMostGenerated * options_.effort) return {};
     MemoryMap map = plan_memory(program, m_);
     MRVLC_TRY(check_device_memory(map.input_end - map.input_begin + map.output_end - map.output_begin +
                                   map.end - map.scratch_begin));
     std::vector<Cut> cuts = choose_cuts(program, m_, options_.tiles, policy.price);
+    if (whole && !tried_.emplace(policy.fetch_share, cuts).second) return {};
     Result<Built> planned = plan_tiles(name_, program, cuts, m_, options_, policy.fetch_share, generated_);
     if (!planned.ok()) tell(policy, "it does not fit");
     if (!planned.ok() && !best_.cuts.empty()) return {};  // another one works
     MRVLC_ASSIGN(Built built, std::move(planned));
     const Placed& placed = built.placed;
     constexpr double kClose = 1.06;
-    if (!best_.cuts.empty() && options_.effort < 2 && placed.cycles >= estimate_ * kClose) {
+    // The estimate knows less of what streams: what counts that is timed.
+    const bool unlikely = !policy.price.streaming && placed.cycles >= estimate_ * kClose;
+    if (!best_.cuts.empty() && options_.effort < 2 &&
+        (whole ? unlikely : placed.cycles >= estimate_ * kClose)) {
       tell(policy, fmt::format("{:.0f} cycles by estimate, not timed", placed.cycles));
       return {};
     }
     MRVLC_ASSIGN(double cycles, timed(built.program, static_cast<uint64_t>(map.end)));
     tell(policy, fmt::format("{:.0f} cycles, {:.0f} by estimate", cycles, placed.cycles));
-    if (!best_.cuts.empty() && cycles >= least_) return {};
+    // What is about as fast by itself need not be beside stripes and neighbours.
+    const bool other_kind = whole && policy.price.streaming && !policy_.price.streaming;
+    constexpr double kWorth = 0.985;
+    if (!best_.cuts.empty() && cycles >= least_ * (other_kind ? kWorth : 1)) return {};
     least_ = cycles;
     estimate_ = placed.cycles;
     policy_ = policy;
@@ -314,7 +328,8 @@ class Scheduler {
     if (!options_.log.shows(LogLevel::Debug)) return;
     std::string all;
     for (size_t k = 0; k < s.runs.size(); ++k)
-      all += fmt::format(" {}-{} in {}", s.runs[k].first, s.runs[k].last, s.stripes[k]);
+      all +=
+          fmt::format(" {}-{} in {} x {}", s.runs[k].first, s.runs[k].last, s.grids[k].rows, s.grids[k].cols);
     options_.log.debug("{}: primitives in stripes:{}", options_.name, all);
   }
 
@@ -328,7 +343,8 @@ class Scheduler {
   const NameNode& name_;
   const target::Machine& m_;
   const Options& options_;
-  int64_t generated_ = 0;  // instructions, of all that was tried
+  int64_t generated_ = 0;                                // instructions, of all that was tried
+  std::set<std::pair<double, std::vector<Cut>>> tried_;  // of the program without stripes
   Scheduled best_;
   Policy policy_;                    // of the best
   double least_ = 0, estimate_ = 0;  // cycles of the best, timed and estimated

@@ -71,6 +71,20 @@ void StepWriter::end_step() {
   step.store_cycles = stores_;
 }
 
+void StepWriter::take_turns(int64_t first) {
+  const auto begin = out_.code.begin() + first;
+  std::array<int64_t, isa::kMaxTiles> count{};
+  std::vector<std::pair<int64_t, int64_t>> order;  // turn, place
+  const int64_t turn = std::max<int64_t>(1, machine_.queue_depth / 4);
+  for (int64_t k = first; k < size(); ++k)
+    order.emplace_back(count[out_.code[static_cast<size_t>(k)].instruction.tile]++ / turn, k);
+  if (machine_.queue_depth == 0 || *std::ranges::max_element(count) <= int64_t{machine_.queue_depth}) return;
+  std::ranges::sort(order);
+  std::vector<Code> sorted;
+  for (const auto& [_, k] : order) sorted.push_back(std::move(out_.code[static_cast<size_t>(k)]));
+  std::ranges::move(sorted, begin);
+}
+
 uint32_t StepWriter::add_item(Item item) {
   item.owner = owner_;
   auto index = static_cast<uint32_t>(out_.items.size());
@@ -155,12 +169,17 @@ bool covers(const std::vector<std::vector<Transfer>>& held,
 }
 
 int64_t InputSlot::fetch(StepWriter& writer, std::vector<std::vector<Transfer>> wanted) {
-  if (covers(held_, wanted)) return current_;
-  current_ = base_ + bytes_ * next_;
-  next_ = (next_ + 1) % depth_;
-  for (const Load& l : multicast(wanted)) writer.load(l.tiles, l.transfer, item_, current_);
-  held_ = std::move(wanted);
-  return current_;
+  const auto offset = [&](size_t buffer) { return base_ + bytes_ * static_cast<int64_t>(buffer); };
+  for (size_t k = 0; k < held_.size(); ++k)
+    if (covers(held_[k], wanted)) {
+      next_ = (k + 1) % held_.size();  // what was used last stays longest
+      return offset(k);
+    }
+  const size_t now = next_;
+  next_ = (next_ + 1) % held_.size();
+  for (const Load& l : multicast(wanted)) writer.load(l.tiles, l.transfer, item_, offset(now));
+  held_[now] = std::move(wanted);
+  return offset(now);
 }
 
 isa::Epilogue epilogue_of(const EpilogueSpec& spec) {

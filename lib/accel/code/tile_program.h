@@ -98,6 +98,10 @@ class StepWriter {
   void load(uint8_t tiles, const Transfer& transfer, uint32_t item, int64_t offset);
   void store(uint32_t tile, const Transfer& transfer, uint32_t item, int64_t offset);
   void end_step();
+  int64_t size() const { return static_cast<int64_t>(out_.code.size()); }
+  // Instructions from `first` on, which tiles carry out side by side, in turn: the fetch unit hands them out
+  // in order, and a queue that is full would hold up all other tiles.
+  void take_turns(int64_t first);
 
  private:
   void append(isa::Instruction instruction, const ItemRefs& refs);
@@ -116,12 +120,12 @@ class StepWriter {
 uint32_t issuer(uint8_t tiles, uint32_t turn);
 
 // The on-chip buffers of one streamed operand: `depth` of them in turn, so that a block is loaded while the
-// one before is still being read. A block that is already there is not loaded again.
+// one before is still being read. A block that is still there is not loaded again.
 class InputSlot {
  public:
   InputSlot() = default;
   InputSlot(uint32_t item, int64_t base, int64_t bytes, uint32_t depth)
-      : item_(item), base_(base), bytes_(bytes), depth_(depth) {}
+      : item_(item), base_(base), bytes_(bytes), held_(depth) {}
   // wanted[t]: what tile t needs; empty for a tile that needs nothing. Equal wants are served by one
   // multicast. Returns the offset in the item.
   int64_t fetch(StepWriter& writer, std::vector<std::vector<Transfer>> wanted);
@@ -130,9 +134,8 @@ class InputSlot {
  private:
   uint32_t item_ = kNoItem;
   int64_t base_ = 0, bytes_ = 0;
-  uint32_t depth_ = 1, next_ = 0;
-  int64_t current_ = 0;
-  std::vector<std::vector<Transfer>> held_;
+  size_t next_ = 0;
+  std::vector<std::vector<std::vector<Transfer>>> held_ = {{}};  // by buffer, then tile
 };
 
 // One load for tiles with equal wants.

@@ -6,10 +6,11 @@
 namespace mrvlc::accel {
 
 struct WindowBlock {
-  int64_t image = 0;               // of the batch
-  Span rows, cols, units, k;       // of the output; of the channels that the sum runs over
-  Span x_rows, x_cols;             // of the input, that rows and cols read
-  int64_t tap = -1;                // of a split reduction; else all
+  int64_t image = 0;          // of the batch
+  int64_t residue = 0;        // of its rows, where the cut is sparse: rows count in WindowTask::at(block)
+  Span rows, cols, units, k;  // of the output; of the channels that the sum runs over
+  Span x_rows, x_cols;        // of the input, that rows and cols read
+  int64_t tap = -1;           // of a split reduction; else all
   bool first = true, last = true;  // part of the reduction
   bool empty() const { return rows.empty() || cols.empty() || units.empty(); }
 };
@@ -23,6 +24,12 @@ struct WindowTask {
   const Cut& cut = context.cuts[context.primitive];
   WindowGeometry geometry = WindowGeometry(op);
 
+  // The operation that the block's rows and columns count in.
+  const WindowOp& at(const WindowBlock& b) const {
+    return cut.sparse ? by_residue[static_cast<size_t>(b.residue)] : op;
+  }
+  std::vector<WindowOp> by_residue = operations_by_residue();  // of a sparse cut
+
   Span rows(uint32_t tile) const { return tile_rows(op, cut, tile); }
   Span units(uint32_t tile) const { return tile_units(geometry, cut, tile); }
   Span channels_out(const WindowBlock& b) const { return out_channels(op, geometry, b.units); }
@@ -34,6 +41,14 @@ struct WindowTask {
   // Of one 16-channel weight block of a phase, for `k` channels.
   int64_t weight_block_bytes(const WindowPhase& phase, int64_t k) const {
     return (plan.split ? k : phase.kernel_h * phase.kernel_w * k) * op.lane_bytes();
+  }
+
+ private:
+  std::vector<WindowOp> operations_by_residue() const {
+    std::vector<WindowOp> out;
+    for (int64_t r = 0; cut.sparse && r < std::min(row_step(op), op.out_h); ++r)
+      out.push_back(sparse_rows(op, r));
+    return out;
   }
 };
 

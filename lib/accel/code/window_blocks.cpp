@@ -75,20 +75,18 @@ class BlockLister {
 
   std::vector<WindowBlock> pixel_blocks(Span rows) const {
     std::vector<WindowBlock> out;
-    for (int64_t at = rows.begin; at < rows.end;) {
-      int64_t image = at / op_.out_h, first = at % op_.out_h;
-      int64_t n = std::min({p_.rows, op_.out_h - first, rows.end - at});
-      for (int64_t c = 0; c < op_.out_w; c += p_.cols) {
-        WindowBlock b;
-        b.image = image;
-        b.rows = {first, first + n};
-        b.cols = {c, std::min(op_.out_w, c + p_.cols)};
-        b.x_rows = input_range(op_, b.rows, true);
-        b.x_cols = input_range(op_, b.cols, false);
-        out.push_back(b);
-      }
-      at += n;
-    }
+    for (const RowRun& run : row_runs(op_, t_.cut, rows))
+      for (int64_t y = run.rows.begin; y < run.rows.end; y += p_.rows)
+        for (int64_t x = 0; x < op_.out_w; x += p_.cols) {
+          WindowBlock b;
+          b.image = run.image;
+          b.residue = run.residue;
+          b.rows = {y, std::min(run.rows.end, y + p_.rows)};
+          b.cols = {x, std::min(op_.out_w, x + p_.cols)};
+          b.x_rows = input_range(t_.at(b), b.rows, true);
+          b.x_cols = input_range(op_, b.cols, false);
+          out.push_back(b);
+        }
     return out;
   }
 

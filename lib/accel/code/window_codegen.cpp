@@ -28,8 +28,10 @@ class WindowCodegen {
   void step(const std::vector<WindowBlock>& blocks) {
     t_.context.writer.begin_step();
     SlotOffsets at = operands_.fetch(blocks);
+    const int64_t first = t_.context.writer.size();
     for (uint32_t t = 0; t < blocks.size(); ++t)
       if (!blocks[t].empty()) instructions_.compute(t, blocks[t], at);
+    t_.context.writer.take_turns(first);
     for (uint32_t t = 0; t < blocks.size(); ++t)
       if (!blocks[t].empty() && blocks[t].last) deliver(t, blocks[t], at);
     t_.context.writer.end_step();

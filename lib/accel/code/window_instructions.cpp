@@ -22,7 +22,7 @@ Span lattice_points(Span s, int64_t first, int64_t lattice) {
 }  // namespace
 
 void WindowInstructions::compute(uint32_t tile, const WindowBlock& b, const SlotOffsets& at) {
-  const WindowOp& op = t_.op;
+  const WindowOp& op = t_.at(b);
   int64_t weights_at = 0;
   for (const WindowPhase& ph : op.phases) {
     phase({tile, b, at}, ph, weights_at);
@@ -77,10 +77,14 @@ bool WindowInstructions::by_stripes() const {
   return !t_.streams.out && op.phases.size() == 1 && op.lattice_h == 1 && op.lattice_w == 1;
 }
 
+// Pixels lie row after row, so some columns of several rows are no rectangle: these rows go when their last
+// columns are done, which come last (window_blocks).
 void WindowInstructions::exchange(uint32_t tile, const WindowBlock& b, Span rows) {
   const WindowOp::Image& out = t_.op.out;
+  const Span cols{rows.size() == 1 ? b.cols.begin : 0, b.cols.end};
+  if (rows.size() > 1 && b.cols.end != t_.op.out_w) return;
   const Residence& h = t_.context.residences[out.buffer];
-  t_.context.exchange(tile, out.buffer, image_rect(out, b.image, rows, b.cols, t_.channels_out(b), h.pitch));
+  t_.context.exchange(tile, out.buffer, image_rect(out, b.image, rows, cols, t_.channels_out(b), h.pitch));
 }
 
 // Of lattice point (y, x) of the phase from the block's first output, in bytes.
@@ -95,7 +99,7 @@ int64_t WindowInstructions::out_offset(const WindowBlock& b, const WindowPhase& 
 template <class I>
 void WindowInstructions::window_fields(I& i, const Site& s, const WindowPhase& ph, Span y, Span x,
                                        const Place& in, const Place& out) const {
-  const WindowOp& op = t_.op;
+  const WindowOp& op = t_.at(s.block);
   const Span &in_rows = s.block.x_rows, &in_cols = s.block.x_cols;
   i.x = u32(in.at);
   i.x_row = u32(in.row);
@@ -208,7 +212,7 @@ void WindowInstructions::groups(const Site& s, const WindowPhase& ph, isa::Conv 
   i.channels = u32(b.k.size());
   i.w_block = u32(t_.weight_block_bytes(ph, b.k.size()));
   if (b.tap >= 0) {
-    i.y0 += static_cast<int32_t>(b.tap / ph.kernel_w * op.dilation_h);
+    i.y0 += static_cast<int32_t>(b.tap / ph.kernel_w * t_.at(b).dilation_h);
     i.x0 += static_cast<int32_t>(b.tap % ph.kernel_w * op.dilation_w);
     i.kernel_h = i.kernel_w = 1;
   }

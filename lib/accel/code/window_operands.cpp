@@ -70,22 +70,24 @@ SlotOffsets WindowOperands::fetch(const std::vector<WindowBlock>& blocks) {
                                     return Transfers{pack_dynamic_weights(t_, b).transfer};
                                   }));
   if (t_.streams.x)
-    at.x = x_.fetch(
-        writer, wanted(blocks, [&](const WindowBlock& b) {
-          return Transfers{pack_image(t_, op.x, b, b.x_rows, b.x_cols, t_.channels_in(b), true).transfer};
-        }));
+    at.x =
+        x_.fetch(writer, wanted(blocks, [&](const WindowBlock& b) {
+                   return Transfers{
+                       pack_image(t_, t_.at(b).x, b, b.x_rows, b.x_cols, t_.channels_in(b), true).transfer};
+                 }));
   bool last = std::ranges::any_of(blocks, [](const WindowBlock& b) { return !b.empty() && b.last; });
   if (op.has_residual && t_.streams.residual && last)
     at.residual = residual_.fetch(
         writer, wanted(blocks, [&](const WindowBlock& b) {
-          return Transfers{pack_image(t_, op.residual, b, b.rows, b.cols, t_.channels_out(b), true).transfer};
+          return Transfers{
+              pack_image(t_, t_.at(b).residual, b, b.rows, b.cols, t_.channels_out(b), true).transfer};
         }));
   if (t_.streams.out && last) at.out = out_.next();
   return at;
 }
 
 void WindowOperands::store(uint32_t tile, const WindowBlock& b, const SlotOffsets& at) {
-  Packed out = pack_image(t_, t_.op.out, b, b.rows, b.cols, t_.channels_out(b), false);
+  Packed out = pack_image(t_, t_.at(b).out, b, b.rows, b.cols, t_.channels_out(b), false);
   t_.context.writer.store(tile, out.transfer, out_.item(), at.out);
 }
 
@@ -105,17 +107,17 @@ Place WindowOperands::place(const Source& source, uint32_t tile, const WindowBlo
 }
 
 Place WindowOperands::x(uint32_t tile, const WindowBlock& b, const SlotOffsets& at) const {
-  Source source{t_.op.x, t_.streams.x, true, x_.item(), at.x};
+  Source source{t_.at(b).x, t_.streams.x, true, x_.item(), at.x};
   return place(source, tile, b, b.x_rows, b.x_cols, t_.channels_in(b));
 }
 
 Place WindowOperands::out(uint32_t tile, const WindowBlock& b, const SlotOffsets& at) const {
-  Source source{t_.op.out, t_.streams.out, false, out_.item(), at.out};
+  Source source{t_.at(b).out, t_.streams.out, false, out_.item(), at.out};
   return place(source, tile, b, b.rows, b.cols, t_.channels_out(b));
 }
 
 Place WindowOperands::residual(uint32_t tile, const WindowBlock& b, const SlotOffsets& at) const {
-  Source source{t_.op.residual, t_.streams.residual, true, residual_.item(), at.residual};
+  Source source{t_.at(b).residual, t_.streams.residual, true, residual_.item(), at.residual};
   return place(source, tile, b, b.rows, b.cols, t_.channels_out(b));
 }
 

@@ -22,10 +22,22 @@ struct Axis {
   std::vector<Phase> phases;
 };
 
+// Whether some output reads an element of the input through the tap.
+bool meets(const ops::WindowParams& p, size_t d, int64_t tap) {
+  const int64_t at = tap * p.dilations[d] - p.pads_begin[d];  // of output 0
+  const int64_t first = at >= 0 ? 0 : ceil_div(-at, p.strides[d]);
+  return first < p.output[d] && at + first * p.strides[d] < p.input[d];
+}
+
+// Taps at the ends of the kernel that lie in the padding for all outputs are left out.
 Axis forward_axis(const ops::WindowParams& p, size_t d) {
   Axis a{p.input[d], p.output[d], p.strides[d], p.dilations[d], 1, {}};
-  Axis::Phase phase{0, -p.pads_begin[d], std::vector<int64_t>(static_cast<size_t>(p.kernel[d]))};
-  std::iota(phase.taps.begin(), phase.taps.end(), int64_t{0});
+  int64_t begin = 0, end = p.kernel[d];
+  while (begin + 1 < end && !meets(p, d, begin)) ++begin;
+  while (begin + 1 < end && !meets(p, d, end - 1)) --end;
+  Axis::Phase phase{0, begin * p.dilations[d] - p.pads_begin[d],
+                    std::vector<int64_t>(static_cast<size_t>(end - begin))};
+  std::iota(phase.taps.begin(), phase.taps.end(), begin);
   a.phases.push_back(std::move(phase));
   return a;
 }
@@ -63,6 +75,7 @@ class ConvLowering {
     for (size_t d = 0; d < p_.input.size(); ++d)
       axes_.push_back(transposed_ ? transposed_axis(p_, d) : forward_axis(p_, d));
     if (axes_.size() == 1) axes_.insert(axes_.begin(), Axis{1, 1, 1, 1, 1, {{0, 0, {0}}}});
+    stand_up(plain_depthwise);
     const bool sums = f_.after != 0;
     View out = sums ? sums_of(l_, f_.value, 1) : writable(l_, f_.value, 1);
     merge_columns(out);
@@ -82,6 +95,17 @@ class ConvLowering {
   }
 
  private:
+  // An image of one row is taken as one of one column: tiles share rows. Taps keep their order; a kernel row
+  // of several taps is one run of products, which must not come out shorter.
+  void stand_up(bool depthwise) {
+    constexpr int64_t kRun = 16;
+    const Axis &h = axes_[0], &w = axes_[1];
+    const bool one = h.input == 1 && h.output == 1 && h.phases[0].taps.size() == 1 && h.phases[0].origin == 0;
+    const bool runs = ic_group_ % kRun == 0 || w.phases[0].taps.size() == 1 || w.dilation > 1;
+    upright_ = !transposed_ && !depthwise && one && runs;
+    if (upright_) std::swap(axes_[0], axes_[1]);
+  }
+
   void geometry(bool depthwise) {
     const Axis &h = axes_[0], &w = axes_[1];
     op_.kind = depthwise ? WindowOp::Kind::Depthwise : WindowOp::Kind::Conv;
@@ -129,7 +153,8 @@ class ConvLowering {
 
   WindowOp::Image image(const View& v) const {
     bool plane = v.dims.size() == 4;
-    return image_of(v, {0}, plane ? 2 : -1, plane ? 3 : 2);
+    const int high = plane ? 2 : -1, wide = plane ? 3 : 2;
+    return upright_ ? image_of(v, {0}, wide, high) : image_of(v, {0}, high, wide);
   }
 
   // Halves of a depthwise convolution's operand are columns of the image: dilated ones cannot be told apart.
@@ -182,6 +207,7 @@ class ConvLowering {
   // Element offset in the weight tensor of (output channel o of group g, input channel 0, tap).
   int64_t weight_base(int64_t g, int64_t o, int64_t kh, int64_t kw) const {
     int64_t height = p_.kernel.size() == 2 ? p_.kernel[0] : 1, width = p_.kernel.back();
+    if (upright_) std::swap(kh, kw);
     int64_t row = transposed_ ? g * ic_group_ * oc_group_ + o : (g * oc_group_ + o) * ic_group_;
     return (row * height + kh) * width + kw;
   }
@@ -275,7 +301,7 @@ class ConvLowering {
   Lowering& l_;
   const ir::Node& n_;
   ops::ConvParams p_;
-  bool transposed_;
+  bool transposed_, upright_ = false;  // upright: height and width have changed places
   int64_t oc_group_, ic_group_;
   FoldedEpilogue f_;
   RoundedWeights w_;  // in the order of the weight tensor

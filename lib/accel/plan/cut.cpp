@@ -2,6 +2,7 @@
 #include "plan/cut.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "mrvlc/support/checked.h"
 #include "plan/pe_plan.h"
@@ -11,7 +12,8 @@ namespace mrvlc::accel {
 std::string describe(const Cut& cut) {
   std::string rows = "rows x " + std::to_string(cut.rows),
               channels = "channels x " + std::to_string(cut.channels);
-  if (cut.rows > 1 && cut.channels > 1) return rows + ", " + channels;
+  if (cut.rows > 1 && cut.channels > 1) return rows + (cut.sparse ? " by dilation, " : ", ") + channels;
+  if (cut.sparse) return rows + " by dilation";
   if (cut.channels > 1) return channels;
   return cut.rows > 1 ? rows : "one tile";
 }
@@ -34,6 +36,52 @@ WindowGeometry::WindowGeometry(const WindowOp& op) {
     unit_blocks = ceil_div(op.group_out, 16);
     units = op.groups;
   }
+}
+
+int64_t row_step(const WindowOp& op) {
+  const bool spread = op.phases.size() == 1 && op.phases[0].kernel_h > 1 && op.lattice_h == 1 &&
+                      op.lattice_w == 1 && op.grain == 1;
+  return spread ? op.dilation_h / std::gcd(op.stride_h, op.dilation_h) : 1;
+}
+
+WindowOp sparse_rows(const WindowOp& op, int64_t residue) {
+  const int64_t step = row_step(op), apart = op.dilation_h;
+  const int64_t first = op.phases[0].y0 + residue * op.stride_h;  // input row of its first tap
+  const int64_t skipped = ((first % apart) + apart) % apart;
+  WindowOp out = op;
+  out.dilation_h = 1;
+  out.stride_h = op.stride_h * step / apart;
+  out.phases[0].y0 = (first - skipped) / apart;
+  // An input with fewer rows than the dilation has none for some residues: a row that no tap meets.
+  const bool none = skipped >= op.in_h;
+  out.in_h = none ? 1 : ceil_div(op.in_h - skipped, apart);
+  if (none) out.phases[0].y0 = -(int64_t{1} << 24);
+  out.out_h = ceil_div(op.out_h - residue, step);
+  const auto keep = [](WindowOp::Image& image, int64_t row, int64_t every) {
+    for (int64_t& offset : image.offsets) offset += row * image.stride_h;
+    image.stride_h *= every;
+  };
+  keep(out.x, none ? 0 : skipped, apart);
+  keep(out.out, residue, step);
+  if (op.has_residual) keep(out.residual, residue, step);
+  return out;
+}
+
+std::vector<RowRun> row_runs(const WindowOp& op, const Cut& cut, Span rows) {
+  const int64_t step = cut.sparse ? row_step(op) : 1;
+  std::vector<RowRun> out;
+  int64_t begin = 0;  // of the run at hand
+  for (int64_t image = rows.begin / op.out_h; image < op.batch(); ++image) {
+    begin = image * op.out_h;
+    for (int64_t residue = 0; residue < std::min(step, op.out_h); ++residue) {
+      const int64_t size = ceil_div(op.out_h - residue, step);
+      const Span part{std::max<int64_t>(0, rows.begin - begin), std::min(size, rows.end - begin)};
+      if (!part.empty()) out.push_back({image, residue, part});
+      begin += size;
+      if (begin >= rows.end) return out;
+    }
+  }
+  return out;
 }
 
 Span tile_rows(const WindowOp& op, const Cut& cut, uint32_t tile) {
@@ -170,26 +218,15 @@ Rect view_rect(const View& v, const Box& box, int64_t pitch) {
 
 namespace {
 
-// Rows of the batch, image by image: f(image, rows).
-template <class F>
-void each_image(const WindowOp& op, Span rows, F f) {
-  for (int64_t at = rows.begin; at < rows.end;) {
-    int64_t image = at / op.out_h, first = at % op.out_h;
-    int64_t n = std::min(op.out_h - first, rows.end - at);
-    f(image, Span{first, first + n});
-    at += n;
-  }
-}
-
-std::vector<Touch> touches_of(const WindowOp& op, const Cut& cut, uint32_t tile, const Program& program) {
-  WindowGeometry g(op);
-  Span rows = tile_rows(op, cut, tile), units = tile_units(g, cut, tile);
+std::vector<Touch> touches_of(const WindowOp& whole, const Cut& cut, uint32_t tile, const Program& program) {
+  WindowGeometry g(whole);
+  Span rows = tile_rows(whole, cut, tile), units = tile_units(g, cut, tile);
   if (rows.empty() || units.empty()) return {};
   auto pitch = [&](const WindowOp::Image& i) { return program.buffers[i.buffer].pitch; };
-  Span out = out_channels(op, g, units), in = in_channels(op, g, units), all_out{0, op.out_w};
+  Span out = out_channels(whole, g, units), in = in_channels(whole, g, units), all_out{0, whole.out_w};
   Rect x, y, residual, w;
-  Span cols = input_range(op, all_out, false);
-  each_image(op, rows, [&](int64_t image, Span r) {
+  Span cols = input_range(whole, all_out, false);
+  const auto add = [&](const WindowOp& op, int64_t image, Span r) {
     x = hull(x, image_rect(op.x, image, input_range(op, r, true), cols, in, pitch(op.x)));
     y = hull(y, image_rect(op.out, image, r, all_out, out, pitch(op.out)));
     if (op.has_residual)
@@ -198,7 +235,15 @@ std::vector<Touch> touches_of(const WindowOp& op, const Cut& cut, uint32_t tile,
     int64_t first = op.w.offsets[static_cast<size_t>(image)] + out.begin * op.w.stride_w;
     Walk walks[] = {{op.group_in, op.w.stride_h * 2}, {out.size(), op.w.stride_w * 2}};
     w = hull(w, rect_of(first * 2, walks, 2, pitch(op.w)));
-  });
+  };
+  for (const RowRun& run : row_runs(whole, cut, rows)) {
+    if (cut.sparse) {
+      add(sparse_rows(whole, run.residue), run.image, run.rows);
+    } else {
+      add(whole, run.image, run.rows);
+    }
+  }
+  const WindowOp& op = whole;
   std::vector<Touch> list = {{op.x.buffer, false, x}};
   if (op.has_residual) list.push_back({op.residual.buffer, false, residual});
   if (op.dynamic_weights) list.push_back({op.w.buffer, false, w});
@@ -230,11 +275,12 @@ std::vector<Touch> touches(const Primitive& p, const Cut& cut, uint32_t tile, co
 }
 
 std::vector<Cut> possible_cuts(const Primitive& p, uint32_t tiles) {
-  int64_t rows = 1, channels = 1, grain = 1;
+  int64_t rows = 1, channels = 1, grain = 1, apart = 1;
   if (const auto* op = std::get_if<WindowOp>(&p)) {
     rows = op->batch() * op->out_h;
     channels = WindowGeometry(*op).units;
     grain = op->grain;
+    apart = row_step(*op);
   } else {
     const auto& g = std::get<PeGroup>(p);
     PeAxes axes = pe_axes(g);
@@ -251,6 +297,7 @@ std::vector<Cut> possible_cuts(const Primitive& p, uint32_t tiles) {
       if (r > rows || c > channels) continue;
       bool can_align = rows / grain >= r || grain == 1;
       if (can_align) out.push_back({r, c, true});
+      if (r > 1 && apart > 1) out.push_back({r, c, true, true});
       bool even = rows % grain == 0 && (rows / grain) % r == 0;
       if (grain > 1 && r > 1 && !even) out.push_back({r, c, false});
     }

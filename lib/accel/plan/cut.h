@@ -1,5 +1,6 @@
 // How a primitive is cut over tiles, and which rectangles of which buffers each tile then reads and writes.
 #pragma once
+#include <compare>
 #include <vector>
 
 #include "primitive/program.h"
@@ -13,8 +14,14 @@ namespace mrvlc::accel {
 struct Cut {
   int64_t rows = 1, channels = 1;
   bool aligned = true;  // parts of the rows are whole multiples of the primitive's grain
+  // Of windows with a dilation: rows that read the same input rows follow each other (`sparse_rows`), so that
+  // a part reads little more than its share of the input, however far apart the taps are.
+  bool sparse = false;
+  // What is streamed may be worked on in parts of rows, and blocks of the input may all be kept: better for a
+  // layer by itself, not always beside its neighbours.
+  bool parted = false;
   int64_t parts() const { return rows * channels; }
-  bool operator==(const Cut&) const = default;
+  auto operator<=>(const Cut&) const = default;
 };
 std::string describe(const Cut& cut);
 
@@ -30,7 +37,22 @@ struct WindowGeometry {
   int64_t all_channels = 1;   // that one output reduces over
 };
 
-// Of the batch's output rows one after the other, and of the units.
+// Rows whose windows read the same input rows are `row_step` apart: the residues of the output row modulo it.
+// 1 where there is no dilation.
+int64_t row_step(const WindowOp& op);
+// The windows of one residue alone, without dilation between rows: every row_step-th row of the output, and
+// of the input the rows that these read. Sums and their order are the same.
+WindowOp sparse_rows(const WindowOp& op, int64_t residue);
+// Rows of one image, or of one residue of an image where the cut is sparse; they count in the operation that
+// `sparse_rows` makes then.
+struct RowRun {
+  int64_t image = 0, residue = 0;
+  Span rows;
+};
+// The part `rows` of the batch's rows, one image and one residue after the other.
+std::vector<RowRun> row_runs(const WindowOp& op, const Cut& cut, Span rows);
+
+// Of the batch's output rows one after the other (in the order of row_runs), and of the units.
 Span tile_rows(const WindowOp& op, const Cut& cut, uint32_t tile);
 Span tile_units(const WindowGeometry& g, const Cut& cut, uint32_t tile);
 Span out_channels(const WindowOp& op, const WindowGeometry& g, Span units);

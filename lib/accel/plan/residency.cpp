@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "mrvlc/support/checked.h"
-#include "plan/window_plan.h"
+#include "plan/room.h"
 #include "primitive/transfer.h"
 
 namespace mrvlc::accel {
@@ -19,53 +19,6 @@ Streams streams_of(const WindowOp& op, const std::vector<Residence>& residences)
   s.residual = op.has_residual && !residences[op.residual.buffer].on_chip;
   s.w = op.dynamic_weights && !residences[op.w.buffer].on_chip;
   return s;
-}
-
-// The least room with which streaming is about as fast as with all memory.
-int64_t streaming_floor(const WindowOp& op, const Cut& cut, const Streams& streams,
-                        const target::Machine& m) {
-  constexpr double kEnough = 1.05;
-  int64_t ocm = m.ocm_bytes;
-  std::optional<WindowPlan> best = plan_window(op, cut, streams, ocm, m);
-  for (int64_t eighths = 2; best && eighths < 8; ++eighths) {
-    std::optional<WindowPlan> plan = plan_window(op, cut, streams, ocm * eighths / 8, m);
-    if (plan && plan->cycles <= best->cycles * kEnough) return ocm * eighths / 8;
-  }
-  return ocm;
-}
-
-int64_t weights_floor(const WindowOp& op, const Cut& cut, const target::Machine& m) {
-  WindowGeometry g(op);
-  int64_t ocm = m.ocm_bytes, room = op.epilogue.table_bytes();
-  if (op.kind == WindowOp::Kind::Pool || op.dynamic_weights) return room;
-  int64_t unit = op.kind == WindowOp::Kind::Depthwise
-                     ? g.taps * g.unit_out * op.weight_bytes()
-                     : g.unit_blocks * g.taps * g.all_channels * op.lane_bytes();
-  int64_t all = ceil_div(g.units, cut.channels) * unit;
-  int64_t two = std::max(unit, std::min(2 * weight_chunk_bytes(m), ocm / 4));
-  return room + std::min(all, two) + aligned(std::max(op.constant_bytes(g.unit_out), g.unit_out * 4), m) +
-         m.ocm_alignment;
-}
-
-int64_t group_floor(const PeGroup& group, const Cut& cut, const std::vector<Residence>& residences,
-                    const target::Machine& m) {
-  int64_t ocm = m.ocm_bytes, streamed_share = ocm * 3 / 8;
-  Dims box = largest_box(group, cut);
-  int64_t temps = 0;
-  for (const PeTemp& t : group.temps) {
-    int64_t n = isa::data_bytes(t.type);
-    for (size_t d = 0; d < group.dims.size(); ++d)
-      if (t.spans[d]) n *= box[d];
-    temps += n + m.ocm_alignment;
-  }
-  int64_t room = std::min(temps, ocm / 4);
-  for (const PeStage& s : group.stages) {
-    room += s.epilogue.table_bytes();
-    for (const PeOperand* o : {&s.a, &s.b, &s.dst})
-      if (o->kind == PeOperand::Kind::External && !residences[o->view.buffer].on_chip)
-        room = std::max(room, streamed_share);
-  }
-  return room;
 }
 
 class Chooser {
@@ -106,6 +59,9 @@ class Chooser {
 
  private:
   void visit(size_t i) {
+    // What tiles make of it lies between each other's rows.
+    const auto* op = std::get_if<WindowOp>(&p_.primitives[i]);
+    if (op != nullptr && cuts_[i].sparse) residences_[op->out.buffer].on_chip = false;
     for (uint32_t t = 0; t < tiles_; ++t)
       for (const Touch& touch : touches(p_.primitives[i], cuts_[i], t, p_)) {
         Residence& h = residences_[touch.buffer];
@@ -224,15 +180,22 @@ class Chooser {
     }
   }
 
+  bool streamed(size_t i) const {
+    for (const PeStage& s : std::get<PeGroup>(p_.primitives[i]).stages)
+      for (const PeOperand* o : {&s.a, &s.b, &s.dst})
+        if (o->kind == PeOperand::Kind::External && !residences_[o->view.buffer].on_chip) return true;
+    return false;
+  }
+
   // Bytes a tile needs beside the tensors on chip while it works on a primitive.
   int64_t floor_at(size_t i) {
     const auto* op = std::get_if<WindowOp>(&p_.primitives[i]);
-    if (op == nullptr) return group_floor(std::get<PeGroup>(p_.primitives[i]), cuts_[i], residences_, m_);
+    if (op == nullptr) return room_beside(std::get<PeGroup>(p_.primitives[i]), cuts_[i], streamed(i), m_);
     Streams s = streams_of(*op, residences_);
-    if (!s.x && !s.out && !s.residual && !s.w) return weights_floor(*op, cuts_[i], m_);
+    if (!s.any()) return room_beside(*op, cuts_[i], s, m_);
     auto key = std::tuple(i, s.x, s.out, s.residual);
     auto [it, fresh] = floors_.try_emplace(key, 0);
-    if (fresh) it->second = streaming_floor(*op, cuts_[i], s, m_);
+    if (fresh) it->second = room_beside(*op, cuts_[i], s, m_);
     return it->second;
   }
 

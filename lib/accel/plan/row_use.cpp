@@ -6,6 +6,7 @@
 #include "mrvlc/support/checked.h"
 #include "plan/cut.h"
 #include "plan/pe_plan.h"
+#include "primitive/image.h"
 
 namespace mrvlc::accel {
 namespace {
@@ -19,6 +20,8 @@ std::optional<RowAccess> access(const WindowOp::Image& image, int64_t grain, int
   const int64_t extent = (grain - 1) * image.stride_h + (w - 1) * image.stride_w + channels;
   if (h % grain != 0 || out.row <= 0 || image.offsets[0] < 0 || image.offsets[0] + extent > out.row)
     return std::nullopt;
+  out.col = grain > 1 ? image.stride_h : image.stride_w;
+  out.cols = grain > 1 ? grain : w;
   return out;
 }
 
@@ -30,7 +33,7 @@ std::optional<RowUse> row_use(const WindowOp& op) {
              out = access(op.out, op.grain, op.out_h, op.out_w, op.out_channels(), true),
              residual = access(op.residual, op.grain, op.out_h, op.out_w, op.out_channels(), false);
   if (!x || !out || (op.has_residual && !residual)) return std::nullopt;
-  RowUse use{{*x, *out}, {}, out->rows, 0, 1};
+  RowUse use{{*x, *out}, {}, out->rows, 0, 1, true, 0};
   if (op.has_residual) use.accesses.push_back(*residual);
   return use;
 }
@@ -54,7 +57,8 @@ void each_view(const PeGroup& g, F f) {
 std::optional<RowAccess> access(const View& v, size_t d, int64_t per, const Buffer& b, bool writes) {
   const int64_t bytes = isa::data_bytes(v.type);
   if (b.pitch % bytes != 0 || b.rows % b.grain != 0) return std::nullopt;
-  const RowAccess out{v.buffer, b.pitch / bytes * b.grain, b.rows / b.grain, bytes, writes};
+  const RowAccess out{v.buffer, b.pitch / bytes * b.grain, b.rows / b.grain, bytes,
+                      writes,   b.pitch / bytes,           b.grain};
   int64_t extent = (per - 1) * v.strides[d] + 1;
   for (size_t k = 0; k < v.dims.size(); ++k) {
     if (v.strides[k] < 0) return std::nullopt;
@@ -91,10 +95,35 @@ std::optional<RowUse> along(const PeGroup& g, size_t d, const std::vector<Buffer
   return use;
 }
 
+// The dimension of columns: the indices of a row, or one whose steps are the pixels of all images.
+void find_columns(const PeGroup& g, const std::vector<Buffer>& buffers, RowUse& use) {
+  const auto fits = [&](size_t d, int64_t size) {
+    bool all = true;
+    each_view(g, [&](const View& v, bool) {
+      if (v.buffer == kWeights || v.strides[use.axis] == 0) return;
+      const Buffer& b = buffers[v.buffer];
+      all = all && v.strides[d] * isa::data_bytes(v.type) == b.pitch && b.grain == size;
+    });
+    return all;
+  };
+  if (use.per > 1) {
+    use.by_columns = fits(use.axis, use.per);
+    use.col_axis = use.axis;
+    return;
+  }
+  for (size_t d = 0; d < g.dims.size() && !use.by_columns; ++d) {
+    use.by_columns = d != use.axis && fits(d, g.dims[d]);
+    use.col_axis = d;
+  }
+}
+
 std::optional<RowUse> row_use(const PeGroup& g, const std::vector<Buffer>& buffers) {
   if (std::ranges::any_of(g.stages, &PeStage::reduce)) return std::nullopt;
   for (size_t d = 0; d < g.dims.size(); ++d)
-    if (auto use = along(g, d, buffers)) return use;
+    if (auto use = along(g, d, buffers)) {
+      find_columns(g, buffers, *use);
+      return use;
+    }
   return std::nullopt;
 }
 
@@ -105,46 +134,55 @@ std::optional<RowUse> row_use(const Primitive& primitive, const std::vector<Buff
   return row_use(std::get<WindowOp>(primitive));
 }
 
-Span rows_read(const Primitive& primitive, const RowUse& use, uint32_t buffer, Span rows) {
+int64_t columns_of(const RowUse& use) {
+  for (const RowAccess& a : use.accesses)
+    if (a.writes) return a.cols;
+  return 0;
+}
+
+Tile part_read(const Primitive& primitive, const RowUse& use, uint32_t buffer, const Tile& part) {
   const auto* op = std::get_if<WindowOp>(&primitive);
-  Span out;
-  const auto add = [&](Span s) {
-    out = out.empty() ? s : Span{std::min(out.begin, s.begin), std::max(out.end, s.end)};
-  };
+  Tile out;
+  const auto add = [&](Span rows, Span cols) { out = {hull(out.rows, rows), hull(out.cols, cols)}; };
   for (const RowAccess& a : use.accesses) {
     if (a.buffer != buffer || a.writes) continue;
     if (op != nullptr && op->x.buffer == buffer) {
-      const Span read = input_range(*op, {rows.begin * op->grain, rows.end * op->grain}, true);
-      add({read.begin / op->grain, ceil_div(read.end, op->grain)});
+      const Span read = input_range(*op, {part.rows.begin * op->grain, part.rows.end * op->grain}, true);
+      add({read.begin / op->grain, ceil_div(read.end, op->grain)},
+          op->grain > 1 ? part.cols : input_range(*op, part.cols, false));
     }
-    if (op == nullptr || (op->has_residual && op->residual.buffer == buffer)) add(rows);
+    if (op == nullptr || (op->has_residual && op->residual.buffer == buffer)) add(part.rows, part.cols);
   }
   return out;
 }
 
-void keep_rows(Primitive& primitive, const RowUse& use, Span rows) {
-  if (auto* g = std::get_if<PeGroup>(&primitive)) {
-    g->dims[use.axis] = rows.size() * use.per;
-    each_view(*g, [&](View& v, bool) {
-      v.dims[use.axis] = g->dims[use.axis];
-      v.offset += rows.begin * use.per * v.strides[use.axis];
-    });
-    return;
-  }
-  auto& op = std::get<WindowOp>(primitive);
-  const int64_t first = rows.begin * op.grain;
-  op.out_h = rows.size() * op.grain;
-  op.phases[0].y0 += first * op.stride_h;
-  op.out.offsets[0] += first * op.out.stride_h;
-  if (op.has_residual) op.residual.offsets[0] += first * op.residual.stride_h;
+void split_columns(Primitive& primitive, RowUse& use) {
+  if (auto* op = std::get_if<WindowOp>(&primitive)) return unflatten(*op);
+  auto& g = std::get<PeGroup>(primitive);
+  if (use.col_axis != use.axis) return;
+  const auto at = [&](auto& list) { return list.begin() + static_cast<std::ptrdiff_t>(use.axis); };
+  const int64_t rows = use.rows;
+  g.dims.insert(at(g.dims), rows);
+  g.dims[use.axis + 1] = use.per;
+  for (PeTemp& t : g.temps) t.spans.insert(at(t.spans), static_cast<bool>(t.spans[use.axis]));
+  each_view(g, [&](View& v, bool) {
+    v.strides.insert(at(v.strides), v.strides[use.axis] * use.per);
+    v.dims = g.dims;
+  });
+  use.col_axis = use.axis + 1;
+  use.per = 1;
 }
 
-void move_rows(Primitive& primitive, const RowAccess& access, uint32_t to, int64_t rows) {
+void move_image(Primitive& primitive, const RowAccess& access, uint32_t to, const Tile& part) {
+  const int64_t row = access.cols == 0 ? access.row : access.row / access.cols * part.cols.size();
+  const int64_t before = part.rows.begin * row + (access.cols == 0 ? 0 : part.cols.begin * access.col);
   if (auto* g = std::get_if<PeGroup>(&primitive)) {
     each_view(*g, [&](View& v, bool writes) {
       if (v.buffer != access.buffer || writes != access.writes) return;
       v.buffer = to;
-      v.offset -= rows * access.row;
+      v.offset -= before;
+      for (int64_t& stride : v.strides)
+        if (stride == access.row) stride = row;
     });
     return;
   }
@@ -153,8 +191,34 @@ void move_rows(Primitive& primitive, const RowAccess& access, uint32_t to, int64
     if (image->buffer != access.buffer || (image == &op.out) != access.writes) continue;
     if (image == &op.residual && !op.has_residual) continue;
     image->buffer = to;
-    image->offsets[0] -= rows * access.row;
+    image->offsets[0] -= before;
+    if (image->stride_h == access.row) image->stride_h = row;
   }
+}
+
+void keep_part(Primitive& primitive, const RowUse& use, const Tile& part) {
+  if (auto* g = std::get_if<PeGroup>(&primitive)) {
+    const auto keep = [&](size_t d, Span s, int64_t per) {
+      g->dims[d] = s.size() * per;
+      each_view(*g, [&](View& v, bool) {
+        v.dims[d] = g->dims[d];
+        v.offset += s.begin * per * v.strides[d];
+      });
+    };
+    keep(use.axis, part.rows, use.per);
+    if (use.by_columns) keep(use.col_axis, part.cols, 1);
+    return;
+  }
+  auto& op = std::get<WindowOp>(primitive);
+  const int64_t first = part.rows.begin * op.grain;
+  const int64_t left = use.by_columns ? part.cols.begin : 0;
+  op.out_h = part.rows.size() * op.grain;
+  if (use.by_columns) op.out_w = part.cols.size();
+  op.phases[0].y0 += first * op.stride_h;
+  op.phases[0].x0 += left * op.stride_w;
+  for (WindowOp::Image* image : {&op.out, &op.residual})
+    if (image == &op.out || op.has_residual)
+      image->offsets[0] += first * image->stride_h + left * image->stride_w;
 }
 
 }  // namespace mrvlc::accel

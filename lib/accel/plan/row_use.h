@@ -15,6 +15,7 @@ struct RowAccess {
   uint32_t buffer = kWeights;
   int64_t row = 0, rows = 0, element_bytes = 2;
   bool writes = false;
+  int64_t col = 0, cols = 0;  // the same for columns of a row, where the use is by columns too
   bool same_image(const RowAccess& o) const {
     return buffer == o.buffer && row * element_bytes == o.row * o.element_bytes && rows == o.rows;
   }
@@ -26,15 +27,29 @@ struct RowUse {
   int64_t rows = 0;                 // of its results
   size_t axis = 0;                  // of a PeGroup: the dimension along which rows lie,
   int64_t per = 1;                  // and how many of its indices are a row
+  bool by_columns = false;          // each column of a row for itself
+  size_t col_axis = 0;  // of a PeGroup: that of columns; `axis` where they are the indices of a row
+};
+
+// A part of an image.
+struct Tile {
+  Span rows, cols;
+  bool empty() const { return rows.empty() || cols.empty(); }
 };
 // nullopt: it has several images, or does not go by rows.
 std::optional<RowUse> row_use(const Primitive& primitive, const std::vector<Buffer>& buffers);
 
-// Rows of the buffer that it reads for these rows of its results; empty: it does not read it as rows.
-Span rows_read(const Primitive& primitive, const RowUse& use, uint32_t buffer, Span rows);
-// Computes these rows of its results alone.
-void keep_rows(Primitive& primitive, const RowUse& use, Span rows);
-// The buffer is another one, which begins so many rows later.
-void move_rows(Primitive& primitive, const RowAccess& access, uint32_t to, int64_t rows);
+// Columns of its results.
+int64_t columns_of(const RowUse& use);
+
+// The part of the buffer that it reads for this part of its results; empty: it does not read it as an image.
+Tile part_read(const Primitive& primitive, const RowUse& use, uint32_t buffer, const Tile& part);
+// Height and width become dimensions of their own: what follows needs that where columns are parted.
+void split_columns(Primitive& primitive, RowUse& use);
+// The buffer is another one, which holds `part` of the image alone.
+void move_image(Primitive& primitive, const RowAccess& access, uint32_t to, const Tile& part);
+// Computes this part of its results alone. After move_image: offsets are those of the buffers as they are
+// then.
+void keep_part(Primitive& primitive, const RowUse& use, const Tile& part);
 
 }  // namespace mrvlc::accel

@@ -5,7 +5,7 @@
 
 #include "mrvlc/support/checked.h"
 #include "plan/pe_plan.h"
-#include "plan/window_plan.h"
+#include "plan/room.h"
 
 namespace mrvlc::accel {
 namespace {
@@ -70,15 +70,59 @@ class Search {
 
   std::vector<Option> options_of(const Primitive& primitive) const {
     std::vector<Option> out;
-    for (const Cut& cut : possible_cuts(primitive, tiles_)) {
+    for (Cut cut : possible_cuts(primitive, tiles_)) {
+      if (cut.sparse && !price_.streaming) continue;
+      cut.parted = price_.streaming;
       Option o{cut, work_cycles(primitive, cut, m_), {}};
       for (uint32_t t = 0; t < tiles_; ++t) o.touched.push_back(touches(primitive, cut, t, p_));
+      if (const auto* op = std::get_if<WindowOp>(&primitive); op != nullptr && price_.streaming)
+        o.cycles = std::max(o.cycles, streaming_cycles(*op, cut, o.touched)) + start_cycles(*op, cut);
       for (const Touch& t : o.touched[0])
         if (!t.write) o.cycles += price_.tensors * static_cast<double>(t.rect.bytes());
       o.cycles += price_.weights * held_weights(primitive, cut);
       out.push_back(std::move(o));
     }
     return out;
+  }
+
+  // Of the largest part of a buffer that a tile touches.
+  static int64_t most_bytes(const std::vector<std::vector<Touch>>& touched, uint32_t buffer, bool write) {
+    int64_t most = 0;
+    for (const std::vector<Touch>& tile : touched) {
+      Rect all;
+      for (const Touch& t : tile)
+        if (t.buffer == buffer && t.write == write) all = hull(all, t.rect);
+      most = std::max(most, all.bytes());
+    }
+    return most;
+  }
+
+  // Cycles with what does not fit a tile's memory beside the rest going through DDR; 0 where all of it fits.
+  double streaming_cycles(const WindowOp& op, const Cut& cut,
+                          const std::vector<std::vector<Touch>>& touched) const {
+    // Neighbours want some room as well.
+    const int64_t all = m_.ocm_bytes, ocm = all - all / 8,
+                  weights = room_beside(op, cut, {false, false, false, false}, m_);
+    const int64_t x = most_bytes(touched, op.x.buffer, false), out = most_bytes(touched, op.out.buffer, true);
+    Streams s{x + weights > ocm, false, cut.sparse || out + weights > ocm, false};
+    if (!s.x && !s.out && x + out + weights > ocm) (x > out ? s.x : s.out) = true;
+    if (!s.any()) return 0;
+    s.residual = op.has_residual && s.out;
+    const int64_t lying = (s.x ? 0 : x) + (s.out ? 0 : out);
+    std::optional<WindowPlan> plan = plan_window(op, cut, s, all - lying, m_);
+    if (!plan) plan = plan_window(op, cut, {true, op.has_residual, true, op.dynamic_weights}, all, m_);
+    return plan ? plan->cycles : 0;
+  }
+
+  // Where the region begins nothing hides the first weights: each part of the channels waits for its own.
+  double start_cycles(const WindowOp& op, const Cut& cut) const {
+    const bool begins = p_.buffers[op.x.buffer].kind == Buffer::Kind::Input;
+    if (!begins || op.kind != WindowOp::Kind::Conv || op.dynamic_weights) return 0;
+    const WindowGeometry g(op);
+    const int64_t unit = g.unit_blocks * g.taps * g.all_channels * op.lane_bytes();
+    const int64_t part = ceil_div(g.units, cut.channels) * unit;
+    const int64_t first = std::min(part, std::max(unit, weight_chunk_bytes(m_)));
+    return static_cast<double>(first * cut.channels) / m_.ddr_rate();
   }
 
   void connect() {

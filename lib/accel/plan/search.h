@@ -12,6 +12,8 @@ namespace mrvlc::accel {
 struct Prices {
   double tensors = 0, weights = 0;  // of room
   double send = 60;                 // cycles of having to send anything at all
+  // What does not fit a tile's memory goes through DDR, and a cut costs that; else it is as if all fitted.
+  bool streaming = false;
 };
 std::vector<Cut> choose_cuts(const Program& program, const target::Machine& machine, uint32_t tiles,
                              const Prices& price);

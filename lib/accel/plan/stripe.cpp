@@ -2,6 +2,7 @@
 #include "plan/stripe.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "plan/pe_plan.h"
@@ -39,14 +40,47 @@ class Striper {
     return out;
   }
 
-  std::optional<Program> run(const std::vector<Run>& runs, const std::vector<int64_t>& stripes) const {
+  // Grids whose parts of the run's largest tensor are worth a try.
+  std::vector<Grid> grids_for(const Run& r, int64_t tile_bytes, int64_t tiles) const {
+    std::vector<Grid> out;
+    if (!all_by_rows(r)) return out;
+    for (const int64_t n : {2, 3, 4, 6, 8, 12}) out.push_back({n, 1});
+    int64_t most = 0, rows = 1, cols = 1;
+    for (size_t i = r.first; i <= r.last; ++i)
+      for (const RowAccess& a : uses_[i]->accesses) {
+        const int64_t bytes = p_.buffers[a.buffer].bytes;
+        if (!a.writes || !internal(a.buffer, r) || bytes <= most) continue;
+        most = bytes;
+        rows = a.rows;
+        cols = a.cols;
+      }
+    // A part shall fit the tiles beside others and be worth their while.
+    const auto fits = [&](const Grid& g) {
+      const int64_t part = most / (g.rows * g.cols * tiles);
+      return part <= tile_bytes * 3 / 4 && part >= tile_bytes / 32;
+    };
+    const auto add = [&](const Grid& g) {
+      if (fits(g)) out.push_back(g);
+    };
+    const bool large = most > 4 * tile_bytes * tiles;
+    if (large) std::erase_if(out, std::not_fn(fits));
+    for (const int64_t n : {16, 24, 32, 48, 64})
+      if (large) add({n, 1});
+    if ((!large && cols < 2 * rows) || !all_by_columns(r)) return out;
+    for (const int64_t n : {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) add({1, n});
+    for (const int64_t n : {2, 4, 8})
+      for (const int64_t m : {4, 8, 16}) add({n, m});
+    return out;
+  }
+
+  std::optional<Program> run(const std::vector<Run>& runs, const std::vector<Grid>& grids) const {
     Program out;
     out.buffers = p_.buffers;
     size_t next = 0;
     for (size_t k = 0; k < runs.size(); ++k) {
-      if (stripes[k] <= 1) continue;
+      if (grids[k].whole()) continue;
       for (; next < runs[k].first; ++next) out.primitives.push_back(p_.primitives[next]);
-      if (!cascade(runs[k], stripes[k], out)) return std::nullopt;
+      if (!cascade(runs[k], grids[k], out)) return std::nullopt;
       next = runs[k].last + 1;
     }
     for (; next < p_.primitives.size(); ++next) out.primitives.push_back(p_.primitives[next]);
@@ -134,16 +168,18 @@ class Striper {
     return all && std::ranges::all_of(u.accesses, [&](const RowAccess& a) { return a.same_image(first); });
   }
 
-  // Rows of the results of each operation of the run in one stripe.
-  std::vector<Span> rows_of(const Run& r, int64_t stripe, int64_t stripes) const {
-    std::vector<Span> rows(r.last - r.first + 1);
-    std::map<uint32_t, Span> needed;
+  static constexpr Span kWholeRows = {0, 1};  // the columns of a stripe that does not part them
+  // What of the results of each operation of the run one stripe of the grid makes.
+  std::vector<Tile> tiles_of(const Run& r, const Grid& grid, int64_t row, int64_t col) const {
+    std::vector<Tile> tiles(r.last - r.first + 1);
+    std::map<uint32_t, Tile> needed;
     for (size_t i = r.last + 1; i-- > r.first;) {
-      Span& mine = rows[i - r.first];
+      Tile& mine = tiles[i - r.first];
       for (const RowAccess& a : uses_[i]->accesses) {
         if (!a.writes) continue;
         if (!internal(a.buffer, r)) {
-          mine = hull(mine, part_of(a.rows, stripes, stripe, 1));
+          const Span cols = grid.cols > 1 ? part_of(a.cols, grid.cols, col, 1) : kWholeRows;
+          mine = hull(mine, {part_of(a.rows, grid.rows, row, 1), cols});
         } else if (const auto it = needed.find(a.buffer); it != needed.end()) {
           mine = hull(mine, it->second);
         }
@@ -151,22 +187,23 @@ class Striper {
       if (mine.empty()) continue;
       for (const RowAccess& a : uses_[i]->accesses) {
         if (a.writes) continue;
-        Span& all = needed[a.buffer];
-        all = hull(all, rows_read(p_.primitives[i], *uses_[i], a.buffer, mine));
+        Tile& all = needed[a.buffer];
+        Tile read = part_read(p_.primitives[i], *uses_[i], a.buffer, mine);
+        if (grid.cols == 1) read.cols = kWholeRows;
+        all = hull(all, read);
       }
     }
-    return rows;
+    return tiles;
   }
 
-  static Span hull(Span a, Span b) {
-    if (a.empty()) return b;
-    return b.empty() ? a : Span{std::min(a.begin, b.begin), std::max(a.end, b.end)};
+  static Tile hull(const Tile& a, const Tile& b) {
+    return {accel::hull(a.rows, b.rows), accel::hull(a.cols, b.cols)};
   }
 
   // What leaves the run is read within it by the same rows alone, by what makes a part of it: others would
   // read rows of the next stripe, for their windows or those of their readers.
-  bool possible(const Run& r, int64_t stripes) const {
-    if (!all_by_rows(r)) return false;
+  bool possible(const Run& r, const Grid& grid) const {
+    if (!all_by_rows(r) || (grid.cols > 1 && !all_by_columns(r))) return false;
     for (size_t i = r.first; i <= r.last; ++i) {
       size_t inside = 0, outside = 0;
       bool reads_leaving = false;
@@ -174,10 +211,24 @@ class Striper {
         if (a.writes) ++(internal(a.buffer, r) ? inside : outside);
         reads_leaving = reads_leaving || (!a.writes && leaves(a.buffer, r));
       }
-      if (uses_[i]->rows < 2 * stripes || outside > 1 || (inside > 0 && outside > 0)) return false;
+      const bool few =
+          uses_[i]->rows < 2 * grid.rows || (grid.cols > 1 && columns_of(*uses_[i]) < 2 * grid.cols);
+      if (few || outside > 1 || (inside > 0 && outside > 0)) return false;
       if (reads_leaving && (inside > 0 || std::holds_alternative<WindowOp>(p_.primitives[i]))) return false;
       for (uint32_t b : uses_[i]->whole)
         if (users_[b].all.front() >= r.first && users_[b].all.front() <= r.last) return false;
+    }
+    return true;
+  }
+  // What stays in the run is pixel behind pixel: a part of its columns is an image as well.
+  bool all_by_columns(const Run& r) const {
+    for (size_t i = r.first; i <= r.last; ++i) {
+      if (!uses_[i]->by_columns) return false;
+      for (const RowAccess& a : uses_[i]->accesses) {
+        const Buffer& b = p_.buffers[a.buffer];
+        const bool dense = a.col * a.element_bytes == b.pitch && a.cols == b.grain && a.row == a.col * a.cols;
+        if (internal(a.buffer, r) && !dense) return false;
+      }
     }
     return true;
   }
@@ -188,47 +239,63 @@ class Striper {
            users_[b].all.front() <= r.last && last_maker(b) >= r.first;
   }
 
-  bool cascade(const Run& r, int64_t stripes, Program& out) const {
-    if (!possible(r, stripes)) return false;
-    for (int64_t s = 0; s < stripes; ++s) {
-      const std::vector<Span> rows = rows_of(r, s, stripes);
-      std::map<uint32_t, Part> parts;
-      for (size_t i = r.first; i <= r.last; ++i)
-        for (const RowAccess& a : uses_[i]->accesses)
-          if (a.writes && internal(a.buffer, r)) {
-            Part& part = parts[a.buffer];
-            part.rows = hull(part.rows, rows[i - r.first]);
-          }
-      for (auto& [buffer, part] : parts)
-        if (!part.rows.empty()) part.buffer = stripe_buffer(buffer, part.rows, out);
-      for (size_t i = r.first; i <= r.last; ++i)
-        if (!rows[i - r.first].empty()) out.primitives.push_back(stripe_of(i, rows[i - r.first], parts, out));
-    }
+  bool cascade(const Run& r, const Grid& grid, Program& out) const {
+    if (!possible(r, grid)) return false;
+    for (int64_t row = 0; row < grid.rows; ++row)
+      for (int64_t col = 0; col < grid.cols; ++col) add_stripe(r, grid, tiles_of(r, grid, row, col), out);
     return true;
+  }
+
+  void add_stripe(const Run& r, const Grid& grid, const std::vector<Tile>& tiles, Program& out) const {
+    std::map<uint32_t, Part> parts;
+    for (size_t i = r.first; i <= r.last; ++i)
+      for (const RowAccess& a : uses_[i]->accesses)
+        if (a.writes && internal(a.buffer, r)) {
+          Part& part = parts[a.buffer];
+          part.tile = hull(part.tile, tiles[i - r.first]);
+        }
+    for (auto& [buffer, part] : parts)
+      if (!part.tile.empty()) part.buffer = stripe_buffer(buffer, part.tile, grid, out);
+    for (size_t i = r.first; i <= r.last; ++i)
+      if (!tiles[i - r.first].empty())
+        out.primitives.push_back(stripe_of(i, tiles[i - r.first], grid, parts, out));
   }
 
   // Of a buffer what a stripe needs.
   struct Part {
-    Span rows;
+    Tile tile;
     uint32_t buffer = 0;
   };
 
-  Primitive stripe_of(size_t i, Span rows, const std::map<uint32_t, Part>& parts, const Program& out) const {
+  Primitive stripe_of(size_t i, const Tile& tile, const Grid& grid, const std::map<uint32_t, Part>& parts,
+                      const Program& out) const {
     Primitive primitive = p_.primitives[i];
-    keep_rows(primitive, *uses_[i], rows);
-    for (const RowAccess& a : uses_[i]->accesses)
+    RowUse use = *uses_[i];
+    if (grid.cols > 1) {
+      split_columns(primitive, use);
+    } else {
+      use.by_columns = false;
+      for (RowAccess& a : use.accesses) a.cols = 0;
+    }
+    for (const RowAccess& a : use.accesses)
       if (const auto part = parts.find(a.buffer); part != parts.end())
-        move_rows(primitive, a, part->second.buffer, part->second.rows.begin);
+        move_image(primitive, a, part->second.buffer, part->second.tile);
+    keep_part(primitive, use, tile);
     if (auto* g = std::get_if<PeGroup>(&primitive)) simplify(*g, out.buffers);
     return primitive;
   }
 
-  uint32_t stripe_buffer(uint32_t buffer, Span rows, Program& out) const {
+  uint32_t stripe_buffer(uint32_t buffer, const Tile& tile, const Grid& grid, Program& out) const {
     Buffer b = p_.buffers[buffer];
-    const int64_t each = b.rows / users_[buffer].accesses.front().rows;
-    b.part_of = buffer;
-    b.first_row = rows.begin * each;
-    b.rows = rows.size() * each;
+    const int64_t each = grid.cols > 1 ? tile.cols.size() : b.rows / users_[buffer].accesses.front().rows;
+    if (grid.cols > 1) {
+      b.grain = each;
+    } else {
+      // Of a part of the columns no row is whole.
+      b.part_of = buffer;
+      b.first_row = tile.rows.begin * each;
+    }
+    b.rows = tile.rows.size() * each;
     b.bytes = b.rows * b.pitch;
     out.buffers.push_back(b);
     return static_cast<uint32_t>(out.buffers.size() - 1);
@@ -246,9 +313,14 @@ std::vector<Run> find_runs(const Program& program, const std::vector<Residence>&
   return Striper(program).find(residences, int64_t{machine.ocm_bytes} * tiles / 4);
 }
 
+std::vector<Grid> grids_for(const Program& program, const Run& run, const target::Machine& machine,
+                            uint32_t tiles) {
+  return Striper(program).grids_for(run, machine.ocm_bytes, tiles);
+}
+
 std::optional<Program> in_stripes(const Program& program, const std::vector<Run>& runs,
-                                  const std::vector<int64_t>& stripes) {
-  return Striper(program).run(runs, stripes);
+                                  const std::vector<Grid>& grids) {
+  return Striper(program).run(runs, grids);
 }
 
 }  // namespace mrvlc::accel

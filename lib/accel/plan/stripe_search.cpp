@@ -1,24 +1,21 @@
 // A search by single steps: every schedule that is tried has to be made and timed.
 #include "plan/stripe_search.h"
 
-#include <array>
+#include <algorithm>
 
 namespace mrvlc::accel {
 namespace {
 
-constexpr std::array<int64_t, 6> kStripes = {2, 3, 4, 6, 8, 12};
-
 class StripeSearch {
  public:
-  StripeSearch(std::vector<Run> runs, size_t primitives,
-               const std::function<Result<bool>(const Striping&)>& better)
-      : now_{std::move(runs), {}}, primitives_(primitives), better_(better) {
-    now_.stripes.assign(now_.runs.size(), 1);
+  StripeSearch(std::vector<Run> runs, size_t primitives, const StripeTrials& trials)
+      : now_{std::move(runs), {}}, primitives_(primitives), trials_(trials) {
+    now_.grids.assign(now_.runs.size(), Grid{});
   }
 
   Status run() {
     for (size_t k = 0; k < now_.runs.size(); ++k) {
-      MRVLC_ASSIGN([[maybe_unused]] const bool helps, improve(now_, k, 0, kStripes.size()));
+      MRVLC_ASSIGN([[maybe_unused]] const bool helps, improve(now_, k, trials_.choices(now_.runs[k])));
     }
     for (size_t k = 0; k < now_.runs.size(); ++k) {
       for (bool longer = true; longer;) {
@@ -29,16 +26,16 @@ class StripeSearch {
   }
 
  private:
-  // The best of these numbers of stripes for run `k`, if one is better than all before; then it is taken.
-  Result<bool> improve(Striping of, size_t k, size_t first, size_t last) {
-    std::optional<int64_t> best;
-    for (size_t i = first; i < last; ++i) {
-      of.stripes[k] = kStripes[i];
-      MRVLC_ASSIGN(const bool helps, better_(of));
-      if (helps) best = kStripes[i];
+  // The best of these grids for run `k`, if one is better than all before; then it is taken.
+  Result<bool> improve(Striping of, size_t k, const std::vector<Grid>& grids) {
+    std::optional<Grid> best;
+    for (const Grid& grid : grids) {
+      of.grids[k] = grid;
+      MRVLC_ASSIGN(const bool helps, trials_.better(of));
+      if (helps) best = grid;
     }
     if (!best) return false;
-    of.stripes[k] = *best;
+    of.grids[k] = *best;
     now_ = std::move(of);
     return true;
   }
@@ -46,15 +43,20 @@ class StripeSearch {
   // A tensor that fits the chip as a whole ends a run, and takes the place of others: in stripes all of them
   // may fit.
   Result<bool> lengthen(size_t k) {
-    const auto at = std::ranges::find(kStripes, now_.stripes[k]) - kStripes.begin();
-    const auto whole = static_cast<size_t>(at) == kStripes.size();
-    const size_t first = whole || at == 0 ? 0 : static_cast<size_t>(at - 1);
-    const size_t last = whole ? kStripes.size() : std::min(kStripes.size(), static_cast<size_t>(at) + 3);
     for (const Striping& longer : longer_than(k)) {
-      MRVLC_ASSIGN(const bool helps, improve(longer, k, first, last));
+      const std::vector<Grid> grids = like(now_.grids[k], trials_.choices(longer.runs[k]));
+      MRVLC_ASSIGN(const bool helps, improve(longer, k, grids));
       if (helps) return true;
     }
     return false;
+  }
+
+  // Of the choices those next to this one, or all where it is none.
+  static std::vector<Grid> like(const Grid& grid, const std::vector<Grid>& all) {
+    const auto found = std::ranges::find(all, grid);
+    if (found == all.end()) return all;
+    const auto first = found == all.begin() ? found : found - 1;
+    return {first, all.end() - found > 3 ? found + 3 : all.end()};
   }
 
   // With run `k` joined to the next, or a few operations longer at one end.
@@ -70,7 +72,7 @@ class StripeSearch {
     if (k + 1 < runs.size()) {
       Striping& joined = add(r.first, runs[k + 1].last);
       joined.runs.erase(joined.runs.begin() + static_cast<std::ptrdiff_t>(k) + 1);
-      joined.stripes.erase(joined.stripes.begin() + static_cast<std::ptrdiff_t>(k) + 1);
+      joined.grids.erase(joined.grids.begin() + static_cast<std::ptrdiff_t>(k) + 1);
     }
     const size_t begin = k == 0 ? 0 : runs[k - 1].last + 1;
     const size_t end = k + 1 < runs.size() ? runs[k + 1].first : primitives_;
@@ -83,14 +85,13 @@ class StripeSearch {
 
   Striping now_;
   size_t primitives_;
-  const std::function<Result<bool>(const Striping&)>& better_;
+  const StripeTrials& trials_;
 };
 
 }  // namespace
 
-Status search_stripes(std::vector<Run> runs, size_t primitives,
-                      const std::function<Result<bool>(const Striping&)>& better) {
-  return StripeSearch(std::move(runs), primitives, better).run();
+Status search_stripes(std::vector<Run> runs, size_t primitives, const StripeTrials& trials) {
+  return StripeSearch(std::move(runs), primitives, trials).run();
 }
 
 }  // namespace mrvlc::accel

@@ -49,22 +49,29 @@ class PlanSearch {
  public:
   PlanSearch(const WindowOp& op, const Cut& cut, const Streams& streams, int64_t budget,
              const target::Machine& m)
-      : op_(op),
+      : op_(cut.sparse ? sparse_rows(op, 0) : op),
         cut_(cut),
         s_(streams),
         budget_(budget),
         m_(m),
-        g_(op),
-        rows_(reach(op, true)),
-        cols_(reach(op, false)) {}
+        g_(op_),
+        rows_(reach(op_, true)),
+        cols_(reach(op_, false)) {
+    for (uint32_t t = 0; t < cut.parts(); t += static_cast<uint32_t>(cut.channels)) {
+      runs_.emplace_back();
+      for (const RowRun& r : row_runs(op, cut, tile_rows(op, cut, t))) runs_.back().push_back(r.rows.size());
+    }
+  }
 
   std::optional<WindowPlan> run() {
-    int64_t rows_tile = tile_rows(op_, cut_, 0).size(), units_tile = tile_units(g_, cut_, 0).size();
+    int64_t rows_tile = longest_run(), units_tile = tile_units(g_, cut_, 0).size();
     WindowPlan p;
-    bool found = try_blocks(p, rows_tile, units_tile, op_.out_w, g_.all_channels);
+    bool found = false;
+    // Blocks as high as they are wide read least around their edges. But results that stay on chip are sent
+    // by whole rows.
     for (int64_t cols : halvings(op_.out_w)) {
-      if (found || cols == op_.out_w) continue;
-      found = try_blocks(p, rows_tile, units_tile, cols, g_.all_channels);
+      if (found && !(s_.out && cut_.parted)) break;
+      found = try_blocks(p, rows_tile, units_tile, cols, g_.all_channels) || found;
     }
     if (!found && op_.kind == WindowOp::Kind::Conv && op_.phases.size() == 1)
       try_split(p, rows_tile, units_tile);
@@ -72,6 +79,14 @@ class PlanSearch {
   }
 
  private:
+  int64_t longest_run() const {
+    int64_t most = 1;
+    for (const std::vector<int64_t>& tile : runs_)
+      for (int64_t rows : tile) most = std::max(most, rows);
+    return most;
+  }
+
+  bool keeps_input() const { return s_.x && g_.shared_input && cut_.parted; }
   bool streamed() const { return s_.x || s_.out || (op_.has_residual && s_.residual); }
 
   bool try_blocks(WindowPlan p, int64_t rows_tile, int64_t units_tile, int64_t cols, int64_t k) {
@@ -79,7 +94,7 @@ class PlanSearch {
     p.cols = cols;
     p.k = k;
     for (int64_t units : halvings(units_tile))
-      for (int64_t rows : halvings(std::min(rows_tile, op_.out_h))) {
+      for (int64_t rows : halvings(rows_tile)) {
         // With nothing to stream there is nothing to overlap with: the largest blocks, which come first, are
         // best.
         if (found && !streamed()) return true;
@@ -87,8 +102,12 @@ class PlanSearch {
           p.units = units;
           p.rows = rows;
           p.weights_outer = outer;
-          found = consider(p, rows_tile, units_tile) || found;
+          p.keep_x = false;
+          found = consider(p, units_tile) || found;
         }
+        // All blocks of the input stay, while weights pass.
+        p.weights_outer = p.keep_x = true;
+        if (keeps_input() && units < units_tile && !p.split) found = consider(p, units_tile) || found;
       }
     return found;
   }
@@ -104,20 +123,20 @@ class PlanSearch {
       }
   }
 
-  bool consider(WindowPlan p, int64_t rows_tile, int64_t units_tile) {
+  bool consider(WindowPlan p, int64_t units_tile) {
     bool split = p.split;
     int64_t out_channels = std::min(p.units * g_.unit_out, op_.out_channels());
     // From one part of the sum to the next, the sums of all its pixels stay in the accumulators.
     if (split && p.rows * p.cols * ceil_div(out_channels, 16) > m_.accumulator_pixels) return false;
     if (op_.kind == WindowOp::Kind::Pool && pixels_at_once(op_, out_channels, m_) == 0) return false;
     sizes(p, out_channels, split);
-    int64_t pixel_blocks = pixel_blocks_of(p, rows_tile), unit_blocks = ceil_div(units_tile, p.units);
+    int64_t pixel_blocks = pixel_blocks_of(p), unit_blocks = ceil_div(units_tile, p.units);
     int64_t k_blocks = ceil_div(g_.all_channels, p.k) * (split ? g_.taps : 1);
     int64_t steps = pixel_blocks * unit_blocks * k_blocks;
     int64_t x_loads = x_load_count(p, pixel_blocks, unit_blocks, k_blocks);
     int64_t w_loads = w_load_count(p, pixel_blocks, unit_blocks, k_blocks);
     // Twice, where a second one is fetched while the first is at work.
-    p.x_depth = x_loads > 1 ? 2 : 1;
+    p.x_depth = static_cast<uint32_t>(p.keep_x ? pixel_blocks : std::min<int64_t>(x_loads, 2));
     p.w_depth = w_loads > 1 ? 2 : 1;
     p.out_depth = pixel_blocks * unit_blocks > 1 ? 2 : 1;
     p.weights_once = op_.kind != WindowOp::Kind::Pool && !op_.dynamic_weights && k_blocks == 1 &&
@@ -131,7 +150,12 @@ class PlanSearch {
     if (total > budget_) return false;
     p.cycles = estimate(p, out_channels, static_cast<double>(steps), static_cast<double>(x_loads),
                         static_cast<double>(w_loads), static_cast<double>(pixel_blocks * unit_blocks));
-    if (!best_ || p.cycles < best_->cycles) best_ = p;
+    constexpr double kParts = 1.03;  // whole rows unless parts of them are that much faster
+    const double cost = p.cycles * (p.cols < op_.out_w ? kParts : 1);
+    if (!best_ || cost < least_) {
+      best_ = p;
+      least_ = cost;
+    }
     return true;
   }
 
@@ -156,15 +180,20 @@ class PlanSearch {
     return p.units * g_.unit_blocks * (p.split ? 1 : g_.taps) * p.k * op_.lane_bytes();
   }
 
-  int64_t pixel_blocks_of(const WindowPlan& p, int64_t rows_tile) const {
-    int64_t images = ceil_div(rows_tile, op_.out_h);
-    int64_t rows = std::min(rows_tile, op_.out_h);
-    return images * ceil_div(rows, p.rows) * ceil_div(op_.out_w, p.cols);
+  int64_t pixel_blocks_of(const WindowPlan& p) const {
+    int64_t most = 1;
+    for (const std::vector<int64_t>& tile : runs_) {
+      int64_t blocks = 0;
+      for (int64_t rows : tile) blocks += ceil_div(rows, p.rows);
+      most = std::max(most, blocks);
+    }
+    return most * ceil_div(op_.out_w, p.cols);
   }
 
   int64_t x_load_count(const WindowPlan& p, int64_t pixels, int64_t units, int64_t k) const {
     if (!g_.shared_input) return pixels * units * k;
     if (pixels * k == 1) return 1;
+    if (p.keep_x) return pixels;
     return p.weights_outer || k > 1 ? pixels * units * k : pixels;
   }
 
@@ -200,14 +229,16 @@ class PlanSearch {
            static_cast<double>(channels * bytes);
   }
 
-  const WindowOp& op_;
+  const WindowOp op_;  // of one residue, where the cut is sparse
   const Cut& cut_;
   const Streams& s_;
   int64_t budget_;
   const target::Machine& m_;
   WindowGeometry g_;
   Reach rows_, cols_;
+  std::vector<std::vector<int64_t>> runs_;  // rows of each, by tile: of one image, and residue
   std::optional<WindowPlan> best_;
+  double least_ = 0;
 };
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace mrvlc::accel {
 // Operands that go through DDR block by block; the others lie on chip for the whole operation.
 struct Streams {
   bool x = true, residual = true, out = true, w = true;  // w: computed weights
+  bool any() const { return x || residual || out || w; }
 };
 
 struct WindowPlan {
@@ -18,6 +19,7 @@ struct WindowPlan {
   int64_t units = 1;           // of output channels, a block
   bool split = false;          // the reduction is done tap by tap, `k` input channels at a time
   int64_t k = 0;               // else all of them
+  bool keep_x = false;         // each block of the input is loaded once, and stays while all weights pass
   bool weights_outer = true;   // loop order: channel blocks outside pixel blocks, or inside
   bool weights_once =
       false;  // every block of weights is loaded just once, so it can come long before it is used

@@ -6,6 +6,7 @@
 
 #include "mrvlc/cost/limits.h"
 #include "mrvlc/support/checked.h"
+#include "primitive/image.h"
 
 namespace mrvlc::accel {
 namespace {
@@ -39,18 +40,6 @@ bool skips(const WindowOp& op) {
   const WindowPhase& p = op.phases[0];
   return p.kernel_h == 1 && p.kernel_w == 1 && p.y0 == 0 && p.x0 == 0 && op.stride_h > 1 &&
          op.stride_h == op.stride_w && op.lattice_h == 1 && op.lattice_w == 1;
-}
-
-// Height and width apart again.
-void unflatten(WindowOp& op) {
-  if (op.grain == 1) return;
-  for (WindowOp::Image* i : {&op.x, &op.out, &op.residual}) {
-    i->stride_w = i->stride_h;
-    i->stride_h *= op.grain;
-  }
-  op.in_w = op.out_w = op.grain;
-  op.in_h = op.out_h = op.out_h / op.grain;
-  op.grain = 1;
 }
 
 bool same_image(const WindowOp::Image& a, const WindowOp::Image& b) {

@@ -14,6 +14,12 @@ struct Span {
   bool operator==(const Span&) const = default;
 };
 
+// The stretch from the first to the last of both; an empty one adds nothing.
+inline Span hull(Span a, Span b) {
+  if (a.empty()) return b;
+  return b.empty() ? a : Span{std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
 // Part `index` of `parts` of [0, total), in multiples of `align`.
 inline Span part_of(int64_t total, int64_t parts, int64_t index, int64_t align) {
   int64_t share = round_up(ceil_div(total, parts), align);

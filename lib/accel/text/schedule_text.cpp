@@ -29,6 +29,7 @@ Record cut_record(const Program& program, size_t index, const Cut& cut, const Na
   f.number("rows", cut.rows, int64_t{0});
   f.number("channels", cut.channels, int64_t{0});
   f.flag("unaligned", !cut.aligned);
+  f.flag("sparse", cut.sparse);
   return r;
 }
 

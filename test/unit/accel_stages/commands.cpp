@@ -32,8 +32,9 @@ T value_of(Result<T> result) {
 struct Arguments {
   std::string stage;
   target::Machine machine;
-  Dims runs, stripes, spilled;
-  int64_t tiles = 2, ocm = 0, rows = 0, channels = 0, budget = 0, unaligned = 0, stream = 1;
+  Dims runs, stripes, columns, spilled;
+  int64_t tiles = 2, ocm = 0, rows = 0, channels = 0, budget = 0, unaligned = 0, stream = 1, sparse = 0,
+          parted = 0, streaming = 0;
   float tensors = 0, send = 60;
 
   explicit Arguments(const std::string& command) : machine(value_of(target::load_machine("cn10ka", {}))) {
@@ -46,18 +47,24 @@ struct Arguments {
     f.number("channels", channels, int64_t{1});
     f.number("budget", budget, ocm);
     f.number("unaligned", unaligned, int64_t{0});
+    f.number("sparse", sparse, int64_t{0});
+    f.number("parted", parted, int64_t{0});
     f.number("stream", stream, int64_t{1});
+    f.number("streaming", streaming, int64_t{0});
     f.number("tensors", tensors, 0.0F);
     f.number("send", send, 60.0F);
     f.list("runs", runs, {});
     f.list("stripes", stripes, {});
+    f.list("columns", columns, {});
     f.list("spilled", spilled, {});
     if (Status s = f.done(); !s.ok()) FAIL(s.error().message);
     machine.ocm_bytes = static_cast<uint32_t>(ocm);
   }
 
   uint32_t tile_count() const { return static_cast<uint32_t>(tiles); }
-  Cut cut() const { return {rows == 0 ? tiles / channels : rows, channels, unaligned == 0}; }
+  Cut cut() const {
+    return {rows == 0 ? tiles / channels : rows, channels, unaligned == 0, sparse != 0, parted != 0};
+  }
   // The same for every primitive.
   std::vector<Cut> cuts(const Program& p) const { return std::vector<Cut>(p.primitives.size(), cut()); }
 };
@@ -98,7 +105,8 @@ std::string possible(NamedProgram read, const Arguments& a) {
 }
 
 std::string search(NamedProgram read, const Arguments& a) {
-  std::vector<Cut> cuts = choose_cuts(read.program, a.machine, a.tile_count(), {a.tensors, 0, a.send});
+  std::vector<Cut> cuts =
+      choose_cuts(read.program, a.machine, a.tile_count(), {a.tensors, 0, a.send, a.streaming != 0});
   std::string out;
   for (size_t i = 0; i < cuts.size(); ++i)
     out += read.names.expr(owner_of(read.program.primitives[i]).expr) + ": " + describe(cuts[i]) + "\n";
@@ -122,6 +130,7 @@ std::string window_plan(NamedProgram read, const Arguments& a) {
       f.flag("split", plan->split);
       f.flag("weights_outer", plan->weights_outer);
       f.flag("weights_once", plan->weights_once);
+      f.flag("keep_x", plan->keep_x);
       f.list("depths", {plan->x_depth, plan->w_depth, plan->out_depth}, {});
       f.number("workspace", plan->workspace(), int64_t{0});
       CHECK(plan->workspace() <= a.budget);
@@ -183,7 +192,10 @@ std::string stripes(NamedProgram read, const Arguments& a) {
   std::vector<Run> runs;
   for (size_t k = 0; k + 1 < a.runs.size(); k += 2)
     runs.push_back({static_cast<size_t>(a.runs[k]), static_cast<size_t>(a.runs[k + 1])});
-  auto striped = in_stripes(read.program, runs, a.stripes);
+  std::vector<Grid> grids;
+  for (size_t k = 0; k < a.stripes.size(); ++k)
+    grids.push_back({a.stripes[k], a.columns.empty() ? 1 : a.columns.at(k)});
+  auto striped = in_stripes(read.program, runs, grids);
   return striped ? primitives_text(*striped, read.names) : "not possible\n";
 }
 
