@@ -28,9 +28,9 @@ class ExactOperands {
  private:
   // Whether its results are made by arithmetic alone.
   void follow(const ir::Node& n) {
-    const bool is_arithmetic = !ops::sums_many_products(g_, n) && std::ranges::all_of(n.inputs, [&](ir::ValueId v) {
-      return !v.valid() || arithmetic_[v.index()];
-    });
+    const bool is_arithmetic =
+        !ops::sums_many_products(g_, n) &&
+        std::ranges::all_of(n.inputs, [&](ir::ValueId v) { return !v.valid() || arithmetic_[v.index()]; });
     for (ir::ValueId v : n.outputs)
       if (v.valid()) arithmetic_[v.index()] = is_arithmetic;
   }

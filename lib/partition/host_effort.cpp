@@ -182,12 +182,12 @@ HostEffort plain_effort(const HostConv& c) {
 }
 
 HostEffort effort_of(const HostConv& c) {
-  HostEffort e = c.plain                   ? plain_effort(c)
+  HostEffort e = c.plain                     ? plain_effort(c)
                  : c.depthwise && c.integers ? integer_depthwise_effort(c)
-                 : c.depthwise             ? depthwise_effort(c)
-                 : c.tile != 0             ? winograd_effort(c)
-                 : c.by_rows               ? strip_effort(c)
-                                           : summed_effort(c);
+                 : c.depthwise               ? depthwise_effort(c)
+                 : c.tile != 0               ? winograd_effort(c)
+                 : c.by_rows                 ? strip_effort(c)
+                                             : summed_effort(c);
   e.products *= c.batch;
   e.steps *= c.batch;
   return e;

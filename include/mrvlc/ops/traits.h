@@ -33,10 +33,11 @@ struct OpTraits {
   Work work = Work::Everything;  // element-wise operators are linear without saying so
   bool commutative = false;      // with two operands: f(x, y) = f(y, x)
   bool random = false;           // draws numbers whatever its operands (Dropout only does in training)
-  bool rounds = false;         // results are integers, made from what need not be any; see rounds_to_integers
+  bool rounds = false;  // results are integers, made from what need not be any; see rounds_to_integers
   // An error of the operand is one of the result, however large the operand is.
   bool periodic = false;
-  // A small error of an operand may give a result that is altogether another (comparisons, places of extremes).
+  // A small error of an operand may give a result that is altogether another (comparisons, places of
+  // extremes).
   bool jumps = false;
   bool sums_products = false;  // float results are long sums of products, which have errors of their own
   bool quantised = false;      // part of a network that computes in integers

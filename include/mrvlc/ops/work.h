@@ -26,8 +26,8 @@ int64_t evaluation_work(const ir::Graph& graph, const ir::Node& node);
 // Of a control flow node those of its bodies, body_rounds() times each (both branches of an If). Dimensions
 // known at run time only count with their bounds; at most INT64_MAX.
 int64_t macs(const ir::Graph& graph, const ir::Node& node);
-// Whether results are long sums of products (of control flow, whether anything in it is). Those of few terms are arithmetic: a position times
-// frequencies, coordinates times a small matrix.
+// Whether results are long sums of products (of control flow, whether anything in it is). Those of few terms
+// are arithmetic: a position times frequencies, coordinates times a small matrix.
 bool sums_many_products(const ir::Graph& graph, const ir::Node& node);
 // How often the bodies of a control flow node run: the trip count of a Loop where it is constant, the length
 // of what Scan and SequenceMap walk along; 1 where nothing is known, of an If, and for all other operators.

@@ -11,8 +11,8 @@ namespace {
 // Of rows and columns alone; channels are planes.
 ops::ConvParams plane_params(const ops::ConvParams& p) {
   ops::ConvParams out = p;
-  for (auto* sizes : {&out.input, &out.kernel, &out.strides, &out.dilations, &out.pads_begin, &out.pads_end,
-                      &out.output})
+  for (auto* sizes :
+       {&out.input, &out.kernel, &out.strides, &out.dilations, &out.pads_begin, &out.pads_end, &out.output})
     sizes->erase(sizes->begin());
   out.in_channels = p.in_channels * p.kernel[0];
   return out;
@@ -25,8 +25,8 @@ void gather_planes(Function& f, const ops::ConvParams& p, const std::string& x, 
   f.put("const ptrdiff_t i = o * {} + k * {} - {};", p.strides[0], p.dilations[0], p.pads_begin[0]);
   f.put("float* const to = planes + (c * {} + k) * {};", p.kernel[0], plane);
   f.put("if (i < 0 || i >= {0}) memset(to, 0, {1} * sizeof(float));", p.input[0], plane);
-  f.put("else memcpy(to, {} + ((n * {} + c) * {} + i) * {}, {} * sizeof(float));", x, p.in_channels, p.input[0],
-        plane, plane);
+  f.put("else memcpy(to, {} + ((n * {} + c) * {} + i) * {}, {} * sizeof(float));", x, p.in_channels,
+        p.input[0], plane, plane);
   f.close();
   f.close();
 }
@@ -52,7 +52,8 @@ Status emit_plane_conv(Function& f, const ops::ConvParams& p) {
   const std::string columns = f.scratch(gather_bytes(plan, variant.blocks)),
                     gathered = f.scratch(planes.in_channels * in_plane * 4),
                     made = f.scratch(p.out_channels * out_plane * 4);
-  const std::string bias = bias_text(f, e), x = f.read(f.head().inputs[0], "x0"), y = f.write(f.head().outputs[0], "y0");
+  const std::string bias = bias_text(f, e), x = f.read(f.head().inputs[0], "x0"),
+                    y = f.write(f.head().outputs[0], "y0");
   f.put("float* const planes = (float*){};", gathered);
   f.put("float* const z = (float*){};", made);
   f.loop("n", p.batch);

@@ -1,5 +1,5 @@
-// Inputs made larger by powers of two, and smaller by powers of ten, until outputs are not accurate, in as few
-// runs as are granted.
+// Inputs made larger by powers of two, and smaller by powers of ten, until outputs are not accurate, in as
+// few runs as are granted.
 #include "accuracy/input_limits.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// How large and how small a model's inputs may be: for which magnitudes its outputs were seen to be accurate. The program
-// checks its inputs by that (chost::InputLimit): what nobody tried is told, not silently wrong.
+// How large and how small a model's inputs may be: for which magnitudes its outputs were seen to be accurate.
+// The program checks its inputs by that (chost::InputLimit): what nobody tried is told, not silently wrong.
 #pragma once
 #include <functional>
 
@@ -13,9 +13,9 @@ namespace mrvlc::driver {
 // up to it are good, 0 is known to be.
 int largest_good(int most, int runs, const std::function<bool(int)>& good);
 
-// How small inputs may be: the last of the factors 1/10, 1/100, ... 1/10000 before the first that is not good,
-// in at most `runs` calls of good(factor); 0: all are, or there was no run. `zero`: good(0), unless no run was
-// left for it.
+// How small inputs may be: the last of the factors 1/10, 1/100, ... 1/10000 before the first that is not
+// good, in at most `runs` calls of good(factor); 0: all are, or there was no run. `zero`: good(0), unless no
+// run was left for it.
 struct Smallest {
   double factor = 0;
   bool zero = true;

@@ -77,12 +77,8 @@ Result<std::vector<Accuracy::Limit>> Probe::limits(const ProbedModel& m,
   std::vector<chost::InputLimit> all = stated_limits(graph, named_);
   const bool good = m.accuracy.known() && m.accuracy.expected_error() <= options.accuracy_warning;
   if (whole_ && good && !any_lost(m.accuracy)) {
-    LimitSearch search{*whole_,
-                       {},
-                       [this](double factor) { return scaled_inputs(factor); },
-                       search_runs_,
-                       small_runs_,
-                       options.accuracy_warning,
+    LimitSearch search{*whole_,          {},          [this](double factor) { return scaled_inputs(factor); },
+                       search_runs_,     small_runs_, options.accuracy_warning,
                        options.jobs != 1};
     for (size_t i = 0; i < graph.inputs().size(); ++i) {
       const TensorType& type = graph.value(graph.inputs()[i]).type;

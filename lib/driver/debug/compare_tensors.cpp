@@ -122,7 +122,7 @@ class Comparer {
   }
 
   Difference judge(const ir::Graph& graph, const ir::Node& node, ir::ValueId v,
-                           const Tensor& reference) const {
+                   const Tensor& reference) const {
     const Tensor& theirs = theirs_.at(v);
     if (o_.tolerance) {
       Limits limits;

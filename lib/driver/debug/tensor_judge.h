@@ -15,10 +15,10 @@ Difference judge_from_inputs(const Tensor& theirs, const Tensor& reference);
 // The other runtime's value of an operand; null where it is not known.
 using Operands = std::function<const Tensor*(ir::ValueId)>;
 
-// With the other runtime's own operands, one node computed anew: nothing is carried along, so floats may be off
-// by 1e-4 (of 16 bits 5e-3) of the tensor's largest magnitude. That finds a weight that is wrong by a few
-// percent in a sum of thousands. nullopt: operands are missing, the node rounds or has a body, the result holds
-// no floats.
+// With the other runtime's own operands, one node computed anew: nothing is carried along, so floats may be
+// off by 1e-4 (of 16 bits 5e-3) of the tensor's largest magnitude. That finds a weight that is wrong by a few
+// percent in a sum of thousands. nullopt: operands are missing, the node rounds or has a body, the result
+// holds no floats.
 std::optional<Difference> judge_alone(const ir::Graph& graph, const ir::Node& node, ir::ValueId result,
                                       const Tensor& theirs, const Operands& operands);
 

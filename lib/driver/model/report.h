@@ -261,8 +261,8 @@ struct ReportedOutput {
   static void fields(auto& f, auto& o) {
     f("name", o.name)("error", o.error)
         .null_or("in_front", o.in_front)
-        .null_or("front", o.front)("hardly_moves", o.hardly_moves)
-        .null_or("relative", o.relative)("elements_differing", o.elements_differing);
+        .null_or("front", o.front)("hardly_moves", o.hardly_moves)("relative", o.relative)(
+            "elements_differing", o.elements_differing);
   }
 };
 

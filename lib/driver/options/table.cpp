@@ -176,7 +176,8 @@ const std::vector<OptionRecord>& accuracy_options() {
        c::kCodes,
        "KIND|NAME=HOW",
        "fp16 (default); int8, auto: integers in all layers, or where --accuracy allows and it is faster, by "
-       "the samples of --data; or NAME=fp16|pair|scale:K|pair:K: how exactly values are kept (repeatable, * and ? "
+       "the samples of --data; or NAME=fp16|pair|scale:K|pair:K: how exactly values are kept (repeatable, * "
+       "and ? "
        "allowed)",
        {Takes::Any, forms::precisions, {}, nullptr}},
       {"--data", G::Accuracy, c::kCompile, "DIR",

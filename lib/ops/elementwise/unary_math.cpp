@@ -42,20 +42,17 @@ const OpDef& def_Erf() {
 }
 
 const OpDef& def_Sin() {
-  static const OpDef op =
-      periodic(float_unary<"{sin}({x})">("Sin", [](double x) { return std::sin(x); }));
+  static const OpDef op = periodic(float_unary<"{sin}({x})">("Sin", [](double x) { return std::sin(x); }));
   return op;
 }
 
 const OpDef& def_Cos() {
-  static const OpDef op =
-      periodic(float_unary<"{cos}({x})">("Cos", [](double x) { return std::cos(x); }));
+  static const OpDef op = periodic(float_unary<"{cos}({x})">("Cos", [](double x) { return std::cos(x); }));
   return op;
 }
 
 const OpDef& def_Tan() {
-  static const OpDef op =
-      periodic(float_unary<"{tan}({x})">("Tan", [](double x) { return std::tan(x); }));
+  static const OpDef op = periodic(float_unary<"{tan}({x})">("Tan", [](double x) { return std::tan(x); }));
   return op;
 }
 

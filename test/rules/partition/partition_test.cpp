@@ -70,8 +70,8 @@ TEST_CASE("what becomes an angle by arithmetic alone stays on the CPU") {
   CHECK(placed(node("%n = Neg(%x)") + node("%a = Mul(%n, %k)")) == "C:n C:a C:s R0");
   // A sum of many products is not exact to begin with.
   CHECK(placed(node("%a = Mul(%c, %k)")) == "R0 C:s R1");
-  const ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%a = Mul(%x, %k)") + node("%s = Cos(%a)") +
-                                  node("%m = Mul(%c, %s)") + " output %m\n");
+  const ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%a = Mul(%x, %k)") +
+                                  node("%s = Cos(%a)") + node("%m = Mul(%c, %s)") + " output %m\n");
   CHECK(decision(g, split(g), "a").why == partition::Why::Sensitive);
   CHECK(decision(g, split(g), "a").reason.str().find("'s' (Cos) reads what it makes") == 0);
   partition::Options options;
@@ -82,8 +82,8 @@ TEST_CASE("what becomes an angle by arithmetic alone stays on the CPU") {
 }
 
 TEST_CASE("angles that are known to be small may be fp16") {
-  const ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%a = Mul(%x, %k)") + node("%s = Sin(%a)") +
-                                  node("%m = Mul(%c, %s)") + " output %m\n");
+  const ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%a = Mul(%x, %k)") +
+                                  node("%s = Sin(%a)") + node("%m = Mul(%c, %s)") + " output %m\n");
   const auto in_range = [&](double most) {
     const range::Knowledge known(g, {{0, {-most, most}}}, {});
     partition::Options options;

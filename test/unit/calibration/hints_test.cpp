@@ -62,8 +62,9 @@ TEST_CASE("what is taken from 1 is a mask") {
 
 TEST_CASE("what angles are made of is a place in a text, or a moment") {
   const std::string angles = "%y = Mul(%c, %k) : f32[4]\n%z = Cos(%y) : f32[4]\noutput %z";
-  CHECK(first_hint("input %i : i64[4]\nconst %k : f32[] = [0.1]\n%c = Cast(%i) {to = f32} : f32[4]\n" + angles)
-            .ranges == Ranges{{0, 2047}, {0, 31}, {0, 32767}});
+  CHECK(
+      first_hint("input %i : i64[4]\nconst %k : f32[] = [0.1]\n%c = Cast(%i) {to = f32} : f32[4]\n" + angles)
+          .ranges == Ranges{{0, 2047}, {0, 31}, {0, 32767}});
   CHECK(first_hint("input %c : f32[4]\nconst %k : f32[] = [0.1]\n" + angles).ranges ==
         Ranges{{0, 1}, {0, 999}});
   CHECK(first_hint("input %c : f32[2,8]\nconst %k : f32[8,2] = [1,2,3,4,5,6,7,8,1,2,3,4,5,6,7,8]\n"
