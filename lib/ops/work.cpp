@@ -80,6 +80,14 @@ int64_t resample_work(TypesView inputs, TypesView outputs) {
   return saturating_mul(elements(outputs), taps_of(*inputs[0], *outputs[0]));
 }
 
+// NonMaxSuppression: every score meets the boxes that its class has kept, whose number the result bounds.
+int64_t suppression_work(TypesView inputs, TypesView outputs) {
+  const TensorType* scores = inputs.size() > 1 ? inputs[1] : nullptr;
+  if (scores == nullptr || scores->rank() != 3) return saturating_mul(elements(inputs), elements(outputs));
+  const int64_t classes = std::max<int64_t>(1, saturating_mul(scores->shape[0], scores->shape[1]));
+  return saturating_add(elements(inputs), saturating_mul(scores->elements(), 1 + elements(outputs) / classes));
+}
+
 }  // namespace
 
 Diag too_large() {
@@ -111,6 +119,7 @@ int64_t evaluation_work(const ir::OpSchema& op, const std::vector<ir::Attr>& att
   const int64_t in = elements(inputs), out = elements(outputs), moved = saturating_add(in, out);
   const OpDef& def = static_cast<const OpDef&>(op);
   if (def.scalar != nullptr) return moved;
+  if (op.kind == Op::NonMaxSuppression) return suppression_work(inputs, outputs);
   int64_t work = saturating_mul(in, out);
   switch (def.traits.work) {
     case Work::Linear:
