@@ -18,7 +18,7 @@ TensorType type_of(ElementType elem, Wrapper wrapper = Wrapper::None) {
   return type;
 }
 
-std::string json(const Tensor& value) {
+std::string json_of(const Tensor& value) {
   return driver::to_value_json(value, type_of(value.elem(), value.type().wrapper));
 }
 
@@ -31,7 +31,7 @@ std::string fault(std::string_view text) {
 }
 
 void check_round_trip(const Tensor& value) {
-  const std::string text = json(value);
+  const std::string text = json_of(value);
   INFO(text);
   auto back = driver::parse_value_json(text);
   REQUIRE(back.ok());
@@ -67,7 +67,7 @@ TEST_CASE("tensors of every type come back") {
   check_round_trip(Tensor::of<int64_t>(ElementType::U64, {2}, {-1, INT64_MIN}));
   check_round_trip(Tensor::of<double>(ElementType::F64, {3}, {1.0 / 3, 5e-324, -1e308}));
   check_round_trip(Tensor::of<double>(ElementType::F32, {4}, {INFINITY, -INFINITY, 1.0 / 3, 1e-45}));
-  CHECK(json(Tensor::of<double>(ElementType::F32, {2}, {NAN, -0.5})) ==
+  CHECK(json_of(Tensor::of<double>(ElementType::F32, {2}, {NAN, -0.5})) ==
         "{\"type\":\"tensor(float)\",\"value\":[\"NaN\",-0.5]}\n");
 }
 
@@ -81,9 +81,9 @@ TEST_CASE("sequences and optionals come back") {
   check_round_trip(ops::wrap(Wrapper::OptionalSequence, {ops::wrap(Wrapper::Sequence, {a, a})}));
   for (Wrapper w : {Wrapper::Sequence, Wrapper::Optional, Wrapper::OptionalSequence})
     check_round_trip(Tensor::wrapped(type_of(ElementType::I64, w), {}));
-  CHECK(json(ops::wrap(Wrapper::Sequence, {a})) ==
+  CHECK(json_of(ops::wrap(Wrapper::Sequence, {a})) ==
         "{\"type\":\"seq(tensor(float))\",\"value\":[\n  [1,2]]}\n");
-  CHECK(json(Tensor::wrapped(type_of(ElementType::I64, Wrapper::Optional), {})) ==
+  CHECK(json_of(Tensor::wrapped(type_of(ElementType::I64, Wrapper::Optional), {})) ==
         "{\"type\":\"optional(tensor(int64))\",\"value\":null}\n");
 }
 
