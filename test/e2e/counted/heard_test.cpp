@@ -109,7 +109,7 @@ TEST_CASE("options of the accelerator where there is none") {
   }
   CHECK(unheeded(test::compile_model(test::mixed_model(), "host_precision", [](Options& o) {
           on_host(o);
-          o.precision = "fp16";
+          o.given = {"--precision"};
         })).starts_with("--precision fp16 has no effect"));
   CHECK(unheeded(test::compile_model(test::mixed_model(), "host_disasm", [](Options& o) {
           on_host(o);
