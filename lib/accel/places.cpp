@@ -6,22 +6,11 @@ namespace {
 
 using Piece = backend::PlacedValue::Piece;
 
+// Integers that stand for numbers are another value, the operand of its DequantizeLinear.
 std::optional<ElementType> stored_type(isa::DataType type, ElementType of_value) {
-  switch (type) {
-    case isa::DataType::F16:
-      return ElementType::F16;
-    case isa::DataType::F32:
-      return ElementType::F32;
-    case isa::DataType::I8:
-    case isa::DataType::U8: {
-      const ElementType stored = type == isa::DataType::I8 ? ElementType::I8 : ElementType::U8;
-      // Integers that stand for numbers are another value, the operand of its DequantizeLinear.
-      if (stored == of_value) return stored;
-      return std::nullopt;
-    }
-    default:
-      return std::nullopt;
-  }
+  const ElementType stored = element_type(type);
+  const bool same = is_float(stored) || (is_byte(stored) && stored == of_value);
+  return same ? std::optional(stored) : std::nullopt;
 }
 
 class Places {

@@ -101,7 +101,8 @@ class Walk {
     for (int k = 0; k < kFarthest; ++k)
       if (!step()) break;
     if (!hint_.ranges.empty()) return;
-    if (is_position(graph_, input)) return add_positions();
+    // A picture or a sound is no position, whatever reads it.
+    if (hint_.form == InputHint::Form::Plain && is_position(graph_, input)) return add_positions();
     if (integers_) return;
     if (hint_.form == InputHint::Form::Picture) return picture();
     if (scaled_ && a_ != 0) {

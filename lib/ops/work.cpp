@@ -85,7 +85,8 @@ int64_t suppression_work(TypesView inputs, TypesView outputs) {
   const TensorType* scores = inputs.size() > 1 ? inputs[1] : nullptr;
   if (scores == nullptr || scores->rank() != 3) return saturating_mul(elements(inputs), elements(outputs));
   const int64_t classes = std::max<int64_t>(1, saturating_mul(scores->shape[0], scores->shape[1]));
-  return saturating_add(elements(inputs), saturating_mul(scores->elements(), 1 + elements(outputs) / classes));
+  return saturating_add(elements(inputs),
+                        saturating_mul(scores->elements(), 1 + elements(outputs) / classes));
 }
 
 }  // namespace

@@ -38,7 +38,6 @@ class Constants {
   std::optional<Tensor> integer_weights(const FoldedConstant& c) const;
   std::optional<Tensor> reshaped(const FoldedConstant& c) const;
   std::optional<Tensor> filled(const FoldedConstant& c) const;
-  std::optional<Tensor> moved(const FoldedConstant& c) const;  // reference_moves.cpp
   std::optional<Tensor> lowered_norm(const FoldedConstant& c) const;
 
   const ir::Graph& g_;

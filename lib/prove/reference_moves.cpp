@@ -1,7 +1,6 @@
 // What moves elements.
 #include <algorithm>
 
-#include "model_program.h"
 #include "mrvlc/tensor/float16.h"
 #include "reference.h"
 
@@ -215,44 +214,6 @@ void Reference::move(const Layer& l) {
     return;
   }
   put(n.outputs.at(0), moved(n));
-}
-
-// A constant that is another one, moved: by the same reading of the operators.
-std::optional<Tensor> Constants::moved(const FoldedConstant& c) const {
-  if (c.sources.size() != 1 || !by_source_.contains(c.sources[0]) || c.value.elem != ElementType::F32)
-    return std::nullopt;
-  const ir::Node& from = g_.node(by_source_.at(c.sources[0]));
-  const bool constant = std::all_of(from.inputs.begin(), from.inputs.end(),
-                                    [&](ir::ValueId v) { return !v.valid() || g_.is_constant(v); });
-  if (!constant) return std::nullopt;
-  RegionHints program = model_program(g_);
-  std::erase_if(program.layers, [&](const Layer& l) {
-    return l.nodes[0].outputs.empty() || from.outputs.empty() ||
-           l.nodes[0].outputs[0].name != g_.value(from.outputs[0]).name;
-  });
-  if (program.layers.size() != 1) return std::nullopt;
-  const Field field("constants");
-  Values values(field, true);
-  Constants constants(g_, program);
-  Reference reference(values, constants, program);
-  const Node& n = program.layers[0].nodes[0];
-  try {
-    reference.evaluate_exactly(n);
-  } catch (const NotProved&) {
-    return std::nullopt;
-  } catch (const std::out_of_range&) {
-    return std::nullopt;
-  } catch (const Json::exception&) {
-    return std::nullopt;
-  }
-  const Symbols* s = reference.find(n.outputs[0].name);
-  if (s == nullptr || s->shape != c.value.shape) return std::nullopt;
-  Tensor out(TensorType{c.value.elem, c.value.shape});
-  for (size_t i = 0; i < s->v.size(); ++i) {
-    if (!is_number(s->v[i])) return std::nullopt;
-    out.mutable_data<float>()[i] = number_of(s->v[i]);
-  }
-  return out;
 }
 
 }  // namespace mrvlc::prove

@@ -38,14 +38,17 @@ std::vector<int64_t> pads_at_begin(const Node& n, const Shape& x, const Shape& k
   return pads;
 }
 
-// Of Conv and the like: images of one or two dimensions.
-ConvShape conv_shape(const Node& n, const Shape& x, const Shape& w, const Shape& y) {
+void check_conv_rank(const Shape& x, const Shape& w, const Shape& y) {
   const size_t rank = x.size();
   if (rank < 3 || rank > 4 || w.size() != rank || y.size() != rank)
     throw NotProved{"a convolution of other than one or two dimensions"};
+}
+
+ConvShape window_shape(const Node& n, const Shape& x, const Shape& w, const Shape& y,
+                       const std::vector<int64_t>& first) {
+  const size_t rank = x.size();
   const size_t d = rank - 3;  // of the columns among the spatial dimensions
-  const auto pads = pads_at_begin(n, x, Shape(w.begin() + 2, w.end())), strides = n.integers("strides"),
-             dilations = n.integers("dilations");
+  const auto strides = n.integers("strides"), dilations = n.integers("dilations");
   ConvShape c;
   c.batch = x[0];
   c.in = x[1];
@@ -56,15 +59,23 @@ ConvShape conv_shape(const Node& n, const Shape& x, const Shape& w, const Shape&
   c.w.out_w = y[rank - 1];
   c.w.stride_w = at_or(strides, d, 1);
   c.w.dilation_w = at_or(dilations, d, 1);
-  c.w.x0 = -at_or(pads, d, 0);
+  c.w.x0 = at_or(first, d, 0);
   if (rank == 4) {
     c.w.in_h = x[2];
     c.w.kernel_h = w[2];
     c.w.out_h = y[2];
     c.w.stride_h = at_or(strides, 0, 1);
     c.w.dilation_h = at_or(dilations, 0, 1);
-    c.w.y0 = -at_or(pads, 0, 0);
+    c.w.y0 = at_or(first, 0, 0);
   }
+  return c;
+}
+
+ConvShape conv_shape(const Node& n, const Shape& x, const Shape& w, const Shape& y) {
+  check_conv_rank(x, w, y);
+  std::vector<int64_t> first = pads_at_begin(n, x, Shape(w.begin() + 2, w.end()));
+  for (int64_t& at : first) at = -at;
+  ConvShape c = window_shape(n, x, w, y, first);
   if (c.groups < 1 || c.in % c.groups != 0 || c.out % c.groups != 0 || w[0] != c.out ||
       w[1] != c.in / c.groups)
     throw NotProved{"a convolution whose shapes do not agree"};

@@ -15,6 +15,11 @@ inline int64_t at_or(const std::vector<int64_t>& v, size_t i, int64_t otherwise)
 
 // Pads before the first row, column: as given, or by auto_pad. Throws NotProved.
 std::vector<int64_t> pads_at_begin(const Node& n, const Shape& x, const Shape& kernel);
+// Throws NotProved: images of other than one or two dimensions.
+void check_conv_rank(const Shape& x, const Shape& w, const Shape& y);
+// Sizes, strides and dilations of a node whose window begins at `first` (rows, columns).
+ConvShape window_shape(const Node& n, const Shape& x, const Shape& w, const Shape& y,
+                       const std::vector<int64_t>& first);
 // Of Conv and the like: images of one or two dimensions. Throws NotProved.
 ConvShape conv_shape(const Node& n, const Shape& x, const Shape& w, const Shape& y);
 // Of ConvTranspose; its weights are (input channel, output channel of the group, taps). Throws NotProved.

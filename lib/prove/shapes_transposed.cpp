@@ -52,31 +52,8 @@ std::vector<int64_t> transposed_pads(const Node& n, const Shape& x, const Shape&
 }  // namespace
 
 ConvShape transposed_shape(const Node& n, const Shape& x, const Shape& w, const Shape& y) {
-  const size_t rank = x.size();
-  if (rank < 3 || rank > 4 || w.size() != rank || y.size() != rank)
-    throw NotProved{"a convolution of other than one or two dimensions"};
-  const auto pads = transposed_pads(n, x, w, y), strides = n.integers("strides"),
-             dilations = n.integers("dilations");
-  const size_t d = rank - 3;
-  ConvShape c;
-  c.batch = x[0];
-  c.in = x[1];
-  c.out = y[1];
-  c.groups = n.integer("group", 1);
-  c.w.in_w = x[rank - 1];
-  c.w.kernel_w = w[rank - 1];
-  c.w.out_w = y[rank - 1];
-  c.w.stride_w = at_or(strides, d, 1);
-  c.w.dilation_w = at_or(dilations, d, 1);
-  c.w.x0 = at_or(pads, d, 0);
-  if (rank == 4) {
-    c.w.in_h = x[2];
-    c.w.kernel_h = w[2];
-    c.w.out_h = y[2];
-    c.w.stride_h = at_or(strides, 0, 1);
-    c.w.dilation_h = at_or(dilations, 0, 1);
-    c.w.y0 = at_or(pads, 0, 0);
-  }
+  check_conv_rank(x, w, y);
+  ConvShape c = window_shape(n, x, w, y, transposed_pads(n, x, w, y));
   if (c.groups < 1 || c.in % c.groups != 0 || c.out % c.groups != 0 || w[0] != c.in ||
       w[1] != c.out / c.groups || c.w.stride_h < 1 || c.w.stride_w < 1)
     throw NotProved{"a convolution whose shapes do not agree"};

@@ -157,7 +157,13 @@ class WideRules {
   }
 
   // What comes from outside the region, or was made from that alone: a mask.
+  // Hints may name an operand many times over: each question is answered once.
   bool from_outside(const std::string& name, int steps) {
+    const auto [known, is_new] = outside_.try_emplace({name, steps}, false);
+    if (is_new) known->second = is_from_outside(name, steps);
+    return known->second;
+  }
+  bool is_from_outside(const std::string& name, int steps) {
     if (name.empty() || c_.is_constant(name) || inputs_.contains(name)) return true;
     const auto made = maker_.find(name);
     if (steps == 0 || made == maker_.end()) return false;
@@ -206,6 +212,7 @@ class WideRules {
   const std::function<size_t(const Layer&)>& folded_;
   std::set<std::string> inputs_, wanted_;
   std::map<std::string, bool> of_float_, possible_;
+  std::map<std::pair<std::string, int>, bool> outside_;
   std::map<std::string, std::string> parent_;
   std::map<std::string, std::vector<std::string>> tied_;
   std::map<std::string, At> maker_;

@@ -67,8 +67,8 @@ struct Options {
   std::vector<std::string> targets = {};  // of the devices; what the example program simulates unless told
                                           // otherwise
   int64_t arena_limit = kArenaLimit;      // bytes; a plan that needs more is an error (MRV0604)
-  int64_t link_limit =
-      kLinkLimit;            // bytes of weights; more are a file (WeightsAs::Blob), or MRV0644 for Source
+  // Bytes of weights; more become a file (WeightsAs::Blob), or MRV0644 for Source.
+  int64_t link_limit = kLinkLimit;
   int64_t text_bytes = 256;  // of each text made at run time, on average over a tensor
   OnOverflow on_overflow = OnOverflow::Report;
   OnDeviceError on_device_error = {};

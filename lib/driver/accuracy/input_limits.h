@@ -1,5 +1,5 @@
 // How large and how small a model's inputs may be: for which magnitudes its outputs were seen to be accurate.
-// The program checks its inputs by that (chost::InputLimit): what nobody tried is told, not silently wrong.
+// The program checks its inputs against that (chost::InputLimit) and reports what nobody tried.
 #pragma once
 #include <functional>
 

@@ -281,6 +281,27 @@ TEST_CASE("what is no number in float32 says nothing about fp16") {
   CHECK(c.warnings() == 1);
 }
 
+TEST_CASE("a small output that loses much of its own size is told of") {
+  const auto scaled = [](float factor) {
+    test::pb::ModelProto model = test::empty_model();
+    test::add_input(model, "x", {1, 3, 8, 5});
+    add_conv(model, "first", "x", "c", 3, 4, 0.1f);
+    *model.mutable_graph()->add_initializer() = test::float_tensor("k", {1}, {factor});
+    test::add_node(model, "Mul", {"c", "k"}, {"y"}).set_name("last");
+    test::add_output(model, "y", {1, 4, 8, 5});
+    return model;
+  };
+  Case c(scaled(1e-7f));
+  const Json a = c.compile();
+  REQUIRE(c.ok);
+  CHECK(a["expected_error"] < 1e-6);  // nothing, by the usual measure
+  CHECK(a["outputs"][0]["relative"] > 0.05);
+  CHECK(c.find(DiagCode::MRV0932) != nullptr);
+  Case large(scaled(1));
+  CHECK_FALSE(large.compile()["outputs"][0].contains("relative"));
+  CHECK(large.find(DiagCode::MRV0932) == nullptr);
+}
+
 TEST_CASE("outputs that are no floats are compared where the accelerator hands over") {
   test::pb::ModelProto model = test::empty_model();
   test::add_input(model, "x", {1, 3, 8, 5});

@@ -23,7 +23,48 @@ int64_t macs_of(std::string_view op, const std::vector<Operand>& operands, const
   return ops::macs(one.graph, one.node());
 }
 
+int64_t work_of(std::string_view op, const std::vector<Operand>& operands, const AttrList& attrs = {},
+                size_t outputs = 1) {
+  OneNode one(op, operands, attrs, outputs);
+  if (!one.error.ok()) FAIL(op << ": " << one.error.error().message);
+  return ops::evaluation_work(one.graph, one.node());
+}
+
+Operand integers(const std::vector<double>& values) {
+  return {Tensor::of(ElementType::I64, {static_cast<int64_t>(values.size())}, values), true};
+}
+
 }  // namespace
+
+TEST_CASE("work is what is looked at: results of a table, a sort, taps of a resize, boxes that are kept") {
+  // 16 rows of 8 of a table of 30 000
+  CHECK(work_of("Gather", {zeros({30000, 8}), zeros({16}, ElementType::I64)}) < 1000);
+  // 262 144 elements, 18 or 19 comparisons each: never elements times results
+  const int64_t sort = work_of("TopK", {zeros({1, 256, 1024}), integers({16})}, {}, 2);
+  CHECK(sort > 262144 * 17);
+  CHECK(sort < 262144 * 24);
+  // 64 x 64 results of up to 8 x 8 elements; not of all 32 x 32
+  const Operand roi{f32({0}, {}), true}, scales{f32({4}, {1, 1, 2, 2}), true};
+  const int64_t resize =
+      work_of("Resize", {zeros({1, 2, 32, 32}), roi, scales}, {{"mode", std::string("linear")}});
+  CHECK(resize >= 2 * 64 * 64 * 4);
+  CHECK(resize <= 2 * 64 * 64 * 65 + 4000);
+}
+
+TEST_CASE("a product of few terms is arithmetic, a long one is not") {
+  const auto many = [](std::string_view op, const std::vector<Operand>& operands,
+                       const AttrList& attrs = {}) {
+    OneNode one(op, operands, attrs, 1);
+    if (!one.error.ok()) FAIL(op << ": " << one.error.error().message);
+    return ops::sums_many_products(one.graph, one.node());
+  };
+  CHECK_FALSE(many("MatMul", {zeros({32, 1}), zeros({1, 7})}));
+  CHECK_FALSE(many("MatMul", {zeros({32, 3}), zeros({3, 7})}));
+  CHECK(many("MatMul", {zeros({32, 4}), zeros({4, 7})}));
+  CHECK(many("Conv", {zeros({1, 1, 8, 8}), zeros({1, 1, 3, 3})}));
+  CHECK_FALSE(many("Conv", {zeros({1, 3, 8, 8}), zeros({2, 3, 1, 1})}));
+  CHECK_FALSE(many("Mul", {zeros({32}), zeros({32})}));
+}
 
 TEST_CASE("MACs of convolutions") {
   // 4 x 6 x 6 results of 3 x 3 x 3 taps

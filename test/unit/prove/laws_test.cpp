@@ -3,6 +3,7 @@
 
 #include "shapes.h"
 #include "values.h"
+#include "wide.h"
 
 using namespace mrvlc;
 using namespace mrvlc::prove;
@@ -189,4 +190,31 @@ TEST_CASE("laws: sums that differ by factors of channels are made once") {
   scaled[3] = law_field().of(9);
   CHECK(exact_sums(v, x, c, scaled, &memo) == conv_sums(v, x, c, scaled, {}, false));
   CHECK(memo.size() == 2);
+}
+
+// 40^7 paths, one question for each name.
+TEST_CASE("laws: a mask whose operands are named many times over is looked at once each") {
+  RegionHints region;
+  const ValueInfo shape{"m", ElementType::F32, {4}};
+  region.inputs = {{shape, ElementType::F32, {}}, {{"s", ElementType::F32, {4}}, ElementType::F16, {}}};
+  const auto layer = [&](const char* op, std::vector<std::string> inputs, const std::string& output) {
+    const char* kind = std::string_view(op) == "Softmax" ? "softmax" : "elementwise";
+    Node n{op, "", {}, std::move(inputs), {{output, ElementType::F32, {4}}}, {}};
+    region.layers.push_back({kind, 0, {std::move(n)}});
+  };
+  std::string last = "m";
+  for (int i = 0; i < 7; ++i) {
+    const std::string next = "m" + std::to_string(i);
+    layer("Add", std::vector<std::string>(40, last), next);
+    last = next;
+  }
+  layer("Neg", {"s"}, "t");
+  layer("Add", {"t", last}, "a");
+  layer("Softmax", {"a"}, "y");
+  const ir::Graph model;
+  Constants constants(model, region);
+  const auto wide = wide_values(region, constants, [](const Layer&) { return size_t{0}; });
+  CHECK(wide.contains("a"));
+  CHECK(wide.contains(last));
+  CHECK_FALSE(wide.contains("y"));
 }
