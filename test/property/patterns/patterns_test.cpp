@@ -54,7 +54,9 @@ std::vector<Machine> machines_of_32_bits() {
   const std::string traps = "-fsanitize=undefined -fsanitize-undefined-trap-on-error";
   std::vector<Machine> machines;
   const test::TempDir dir;
-  if (test::shell(dir.path(), "echo 'int main(void) { return 0; }' | gcc -m32 -x c - -o m32 2>/dev/null") ==
+  if (test::shell(
+          dir.path(),
+          "echo 'int main(void) { return 0; }' | gcc -m32 -x c - -o m32 2>/dev/null && ./m32 2>/dev/null") ==
       0)
     machines.push_back({"i686", "gcc -m32 -msse2 -mfpmath=sse", traps, ""});
   if (test::have_tool("arm-linux-gnueabihf-gcc") && test::have_tool("qemu-arm"))
