@@ -91,7 +91,7 @@ struct Built {
   TileProgram program;
   std::vector<Residence> residences;
   std::optional<Shortage> shortage;
-  Placed placed;
+  PlacementResult placed;
 };
 
 // What is decided before a schedule can be made and timed.
@@ -290,7 +290,7 @@ class Scheduler {
     if (!planned.ok()) tell(policy, "it does not fit");
     if (!planned.ok() && !best_.cuts.empty()) return {};  // another one works
     MRVLC_ASSIGN(Built built, std::move(planned));
-    const Placed& placed = built.placed;
+    const PlacementResult& placed = built.placed;
     constexpr double kClose = 1.06;
     // The estimate knows less of what streams: what counts that is timed.
     const bool unlikely = !policy.price.streaming && placed.cycles >= estimate_ * kClose;

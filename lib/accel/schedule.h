@@ -17,7 +17,7 @@ struct Scheduled {
   TileProgram tiles;
   MemoryMap map;
   double estimated_cycles = 0;
-  int64_t tensor_peak = 0, tensor_peak_bound = 0;  // Placed::peak
+  int64_t tensor_peak = 0, tensor_peak_bound = 0;  // PlacementResult::peak
 };
 // Says of which node a diagnostic is.
 using NameNode = std::function<Diag(Diag, ir::NodeId)>;

@@ -25,9 +25,9 @@ constexpr std::array<Rule, 8> kRules = {{{Rule::Value::WeightSpan},
                                          {Rule::Value::WeightSpan, true},
                                          {Rule::Value::WeightArea, true}}};
 
-class Search {
+class OffsetSearch {
  public:
-  Search(const Problem& problem, int64_t capacity, uint64_t step_limit, Budget& budget)
+  OffsetSearch(const Problem& problem, int64_t capacity, uint64_t step_limit, Budget& budget)
       : problem_(problem), capacity_(capacity), budget_(budget), state_(problem, capacity, budget) {
     last_step_ = std::min(budget.limit, budget.steps + step_limit);
     first_box_.resize(problem.sections + 1, 0);
@@ -170,7 +170,7 @@ SearchResult search(const Problem& problem, int64_t capacity, uint64_t step_limi
   for (const Box& b : problem.boxes) cells += b.end - b.begin;
   budget.steps += problem.boxes.size() + cells / 8;
   if (cells > kMaxCells) return {};
-  return Search(problem, capacity, step_limit, budget).run();
+  return OffsetSearch(problem, capacity, step_limit, budget).run();
 }
 
 }  // namespace mrvlc::alloc

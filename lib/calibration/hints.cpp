@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
 
@@ -48,8 +49,7 @@ double mean(const Tensor& t) {
 double gain_of(const ir::Node& node, const Tensor& weights) {
   const Shape& s = weights.shape();
   if (s.size() < 2 || weights.elements() == 0) return 0;
-  const int transposed = node.op->attr_index("transB");
-  const bool rows = node.is(Op::Conv) || (transposed >= 0 && node.int_attr("transB") != 0);
+  const bool rows = node.is(Op::Conv) || ops::attr::trans_b(node);
   double squares = 0;
   for (int64_t i = 0; i < weights.elements(); ++i) squares += weights.as_double(i) * weights.as_double(i);
   return std::sqrt(squares / static_cast<double>(rows ? s.front() : s.back()));
@@ -122,9 +122,7 @@ class Walk {
     const ir::NodeId producer = value.valid() ? graph_.value(value).producer : ir::NodeId();
     if (!producer.valid()) return nullptr;
     const ir::Node& node = graph_.node(producer);
-    const bool has = node.is(Op::Constant) && node.op->attr_index("value") >= 0 && node.has_attr("value");
-    if (!has) return nullptr;
-    return std::get_if<Tensor>(&node.attrs[static_cast<size_t>(node.op->attr_index("value"))]);
+    return node.is(Op::Constant) ? ops::attr::value(node) : nullptr;
   }
 
   // The other operand, if it is a constant.
@@ -234,7 +232,7 @@ class Walk {
     if (!node.is(Op::Gather) || node.inputs[1] != at_) return;
     const TensorType& table = graph_.value(node.inputs[0]).type;
     if (table.shape.empty()) return;
-    const int64_t axis = node.int_attr("axis"), rank = static_cast<int64_t>(table.shape.size());
+    const int64_t axis = ops::attr::axis(node), rank = static_cast<int64_t>(table.shape.size());
     const int64_t rows = table.shape[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
     if (rows > 1) hint_.ranges.emplace_back(0, rows - 1);
   }

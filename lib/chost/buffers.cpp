@@ -3,6 +3,7 @@
 // caller's buffer.
 #include <algorithm>
 
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/dynamic_shapes.h"
 #include "program.h"
 
@@ -82,7 +83,7 @@ void place_outputs(Program& program) {
 void place_concat(Program& program, FusionGroup& group) {
   const ir::Node& node = program.node(group.nodes[0]);
   const TensorType& type = program.graph.value(node.outputs[0]).type;
-  int64_t axis = node.int_attr("axis");
+  int64_t axis = ops::attr::axis(node);
   if (axis < 0) axis += type.rank();
   // Only behind ones is each operand one run of bytes of the result.
   for (int64_t d = 0; d < axis; ++d) {

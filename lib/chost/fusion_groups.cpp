@@ -3,6 +3,7 @@
 // so that every operand is there.
 #include <algorithm>
 
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/ops/params.h"
 #include "program.h"
@@ -119,7 +120,7 @@ class FusionGroupBuilder {
     if (is_packed_conv(graph_, node)) return true;
     if (!is_matrix_product(node)) return false;
     // alpha is folded into a constant right operand only, of floats.
-    if (node.is(Op::Gemm) && node.float_attr("alpha") != 1.0f &&
+    if (node.is(Op::Gemm) && ops::attr::alpha(node) != 1.0f &&
         (!graph_.is_constant(node.inputs[1]) || program_.stores_halves(node.inputs[1])))
       return false;
     // A Gemm whose C is not a row vector known at compile time adds it after the product, see matmul.cpp.
@@ -224,7 +225,7 @@ bool is_small_window(const ir::Graph& graph, const ir::Node& node) {
   const Shape& weights = graph.value(node.inputs[1]).type.shape;
   for (size_t d = 2; d < weights.size() && taps <= kMaxTaps; ++d) taps *= std::min(weights[d], kMaxTaps + 1);
   if (node.is(Op::Conv)) return taps <= kMaxTaps;
-  for (int64_t stride : node.ints_attr("strides")) {
+  for (int64_t stride : ops::attr::strides(node)) {
     phases *= std::min(stride, kMaxPhases + 1);
     if (phases > kMaxPhases) return false;
   }

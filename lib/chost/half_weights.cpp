@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "mrvlc/ir/rewriter.h"
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/tensor/float16.h"
 #include "program.h"
 
@@ -37,7 +38,7 @@ std::vector<size_t> half_operands(const ir::Graph& graph, const ir::Node& node) 
     if (shape.size() <= 2) found.push_back(1);
     return found;
   }
-  const bool depthwise = node.is(Op::Conv) && shape[1] == 1 && node.int_attr("group") > 1;
+  const bool depthwise = node.is(Op::Conv) && shape[1] == 1 && ops::attr::group(node) > 1;
   const bool packs = !ops::has_dynamic_shapes(graph, node) || is_dynamic_product(graph, node);
   if (packs && !depthwise) found.push_back(1);
   return found;

@@ -5,6 +5,7 @@
 #include "choice/choice.h"
 #include "conv/parts.h"
 #include "function.h"
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/dynamic_shapes.h"
 #include "size.h"
 
@@ -323,7 +324,7 @@ void emit_gemm_rest(Function& f, const Product& p, const std::string& c, float a
 
 Product gemm_product(Function& f) {
   NodeContext context(f, f.nodes().front());
-  bool trans_a = f.head().int_attr("transA") != 0, trans_b = f.head().int_attr("transB") != 0;
+  bool trans_a = ops::attr::trans_a(f.head()), trans_b = ops::attr::trans_b(f.head());
   Sizes a = operand_sizes(f, 0), b = operand_sizes(f, 1);
   Product p;
   p.m = a[trans_a ? 1 : 0];
@@ -355,7 +356,7 @@ std::vector<float> column_bias(Function& f, const Product& p, const Tensor* c, f
 
 Status emit_gemm(Function& f) {
   const ir::Graph& graph = f.program().graph;
-  const float alpha = f.head().float_attr("alpha"), beta = f.head().float_attr("beta");
+  const float alpha = ops::attr::alpha(f.head()), beta = ops::attr::beta(f.head());
   Product p = gemm_product(f);
   // Weights of 16 bits are packed as they are.
   bool packed = graph.is_constant(f.head().inputs[1]) && !f.program().stores_halves(f.head().inputs[1]);

@@ -1,7 +1,7 @@
 // `mrvlc ops`: the operator table. What it says of the accelerator is asked from rules and legality.
 #include <algorithm>
 
-#include "accelerator_asker.h"
+#include "accelerator_query.h"
 #include "model/compiled_model.h"
 #include "mrvlc/onnx/taken_apart.h"
 #include "mrvlc/ops/op.h"
@@ -106,7 +106,7 @@ std::string taken_apart_row(const onnx::TakenApart& op, std::string_view format)
 }  // namespace
 
 std::string ops_table(OpsFormat format) {
-  const AcceleratorAsker asks;
+  const AcceleratorQuery asks;
   if (format == OpsFormat::AsJson) {
     Json list = Json::array();
     for (const ops::OpDef* op : ops::all_ops()) list.push_back(op_json(*op, asks(*op)));

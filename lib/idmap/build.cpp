@@ -14,7 +14,7 @@ constexpr size_t kFewSources = 16;
 
 class MapMaker {
  public:
-  MapMaker(const Compiled& compiled, const Fates& fates) : c_(compiled), fates_(fates) {}
+  MapMaker(const Compiled& compiled, const SourceOutcomes& outcomes) : c_(compiled), outcomes_(outcomes) {}
 
   // Who computes what the other tables list: of accelerators the regions; calls name their library.
   std::vector<Target> targets() const {
@@ -36,8 +36,8 @@ class MapMaker {
     for (size_t i = 0; i < c_.graph.sources().size(); ++i) {
       const ir::Source& s = c_.graph.sources()[i];
       Source entry{s.id, s.name, s.op_type, s.domain, s.outputs};
-      entry.fate = name(fates_.place(ir::SourceId(i)));
-      entry.reason = fates_.reason(ir::SourceId(i));
+      entry.fate = name(outcomes_.place(ir::SourceId(i)));
+      entry.reason = outcomes_.reason(ir::SourceId(i));
       if (s.metadata != nullptr && !s.metadata->properties.empty())
         entry.metadata = properties(s.metadata->properties);
       if (const ir::Origin& origin = ir::origin_of(s); origin.known()) entry.location = location(origin);
@@ -158,7 +158,7 @@ class MapMaker {
   }
 
   const Compiled& c_;
-  const Fates& fates_;
+  const SourceOutcomes& outcomes_;
 };
 
 // A map whose large tables are made entry by entry.
@@ -200,14 +200,14 @@ std::vector<KeptPrecision> kept_precisions(const ir::Graph& graph, const partiti
   return out;
 }
 
-void write(JsonWriter& out, const Compiled& compiled, const Fates& fates) {
-  const MapMaker maker(compiled, fates);
+void write(JsonWriter& out, const Compiled& compiled, const SourceOutcomes& outcomes) {
+  const MapMaker maker(compiled, outcomes);
   json::write(out, MapStream(maker));
 }
 
 Map build(const Compiled& compiled) {
-  const Fates fates(compiled);
-  const MapMaker maker(compiled, fates);
+  const SourceOutcomes outcomes(compiled);
+  const MapMaker maker(compiled, outcomes);
   MapStream stream(maker);
   Map map;
   map.targets = std::move(stream.targets);

@@ -160,9 +160,9 @@ class Cut {
   uint32_t rest_ = 0;
 };
 
-class Search {
+class PartitionSearch {
  public:
-  Search(const Placement& p, const Options& options)
+  PartitionSearch(const Placement& p, const Options& options)
       : p_(bare(p)),
         costs_(*options.costs),
         nodes_(node_seconds(p.graph, costs_.host)),
@@ -406,7 +406,7 @@ class Search {
 }  // namespace
 
 void partition_by_cost(Placement& placement, const Options& options, Partition& out) {
-  const OnHost on_host = Search(placement, options).run(out);
+  const OnHost on_host = PartitionSearch(placement, options).run(out);
   const std::vector<SharedText> reasons = host_reasons(placement);
   hand_to_host(placement, on_host, reasons.data());
   form_regions(placement, out, false);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/ops/work.h"
@@ -212,12 +213,12 @@ std::string_view other_form(const ir::Graph& graph, const ir::Node& node) {
   if (node.is(Op::ConvTranspose))
     return graph.value(node.inputs[0]).type.rank() > 4 || !graph.is_constant(node.inputs[1]) ? "plain" : "";
   if (node.is(Op::Transpose)) {
-    const std::vector<int64_t> perm = node.ints_attr("perm");
+    const std::vector<int64_t> perm = ops::attr::perm(node);
     if (!perm.empty() && perm.back() + 1 == static_cast<int64_t>(perm.size())) return "rows";
   }
   if (node.is(Op::Softmax, Op::LogSoftmax)) {
     const auto rank = static_cast<int64_t>(graph.value(node.outputs[0]).type.shape.size());
-    const auto axis = ops::normalize_axis(node.int_attr("axis"), rank);
+    const auto axis = ops::normalize_axis(ops::attr::axis(node), rank);
     if (axis.ok() && *axis + 1 != rank) return "columns";
   }
   return is_wide(graph, node) ? "wide" : "";
@@ -229,8 +230,8 @@ double steps_of_node(const ir::Graph& graph, const ir::Node& node) {
     if (v.valid()) out += static_cast<double>(graph.value(v).type.elements());
   for (ir::ValueId v : node.inputs)
     if (v.valid() && !graph.is_constant(v)) in += static_cast<double>(graph.value(v).type.elements());
-  if (node.op->attr_index("kernel_shape") >= 0 && ops::macs(graph, node) == 0)
-    for (int64_t k : node.ints_attr("kernel_shape")) taps *= static_cast<double>(k);
+  if (ops::attr::has_window(node) && ops::macs(graph, node) == 0)
+    for (int64_t k : ops::attr::kernel_shape(node)) taps *= static_cast<double>(k);
   return std::max(in, out * taps);
 }
 

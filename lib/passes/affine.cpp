@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/weights.h"
 
 namespace mrvlc::passes {
@@ -79,7 +80,7 @@ std::optional<std::vector<double>> bias_of(const Graph& g, const Node& n, const 
   if (!n.is(Op::Gemm)) return t.elements() == channels(result) ? std::optional(t.to_doubles()) : std::nullopt;
   auto v = per_channel(t, result);
   if (v) {
-    for (double& x : *v) x *= static_cast<double>(n.float_attr("beta"));
+    for (double& x : *v) x *= static_cast<double>(ops::attr::beta(n));
   }
   return v;
 }
@@ -111,7 +112,7 @@ bool is_one(const std::vector<double>& v) {
 }  // namespace
 
 std::optional<ChannelAffine> batchnorm_affine(const Graph& g, const Node& n) {
-  if (!n.is(Op::BatchNormalization) || n.inputs.size() != 5 || n.int_attr("training_mode") != 0)
+  if (!n.is(Op::BatchNormalization) || n.inputs.size() != 5 || ops::attr::training_mode(n))
     return std::nullopt;
   for (size_t i = 1; i < n.outputs.size(); ++i) {
     if (g.use_count(n.outputs[i]) != 0) return std::nullopt;
@@ -124,7 +125,7 @@ std::optional<ChannelAffine> batchnorm_affine(const Graph& g, const Node& n) {
     stats[i] = t->to_doubles();
   }
   ChannelAffine a;
-  auto epsilon = static_cast<double>(n.float_attr("epsilon"));
+  auto epsilon = static_cast<double>(ops::attr::epsilon(n));
   for (size_t c = 0; c < count; ++c) {
     a.scale.push_back(stats[0][c] / std::sqrt(stats[3][c] + epsilon));
     a.shift.push_back(stats[1][c] - stats[2][c] * a.scale[c]);

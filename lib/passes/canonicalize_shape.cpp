@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/params.h"
 #include "passes.h"
 #include "util.h"
@@ -32,7 +33,7 @@ ValueId make_reshape(Rewriter& rw, ValueId x, const TensorType& type, std::initi
 bool is_canonical_reshape(const Graph& g, const Node& n) {
   const Shape& shape = type_of(g, n.outputs[0]).shape;
   auto operand = constant_ints(g, input_or_none(n, 1));
-  return n.is(Op::Reshape) && operand && *operand == shape && n.int_attr("allowzero") == allowzero_for(shape);
+  return n.is(Op::Reshape) && operand && *operand == shape && ops::attr::allowzero(n) == allowzero_for(shape);
 }
 
 bool reshape_form(Rewriter& rw, NodeId id) {
@@ -60,7 +61,7 @@ bool reshape_of_reshape(Rewriter& rw, NodeId id) {
 }
 
 std::vector<int64_t> permutation(const Node& n, int64_t rank) {
-  std::vector<int64_t> perm = n.ints_attr("perm");
+  std::vector<int64_t> perm = ops::attr::perm(n);
   if (!perm.empty()) return perm;
   perm.resize(static_cast<size_t>(rank));
   std::iota(perm.rbegin(), perm.rend(), 0);

@@ -6,6 +6,7 @@
 // resolves auto_pad to.
 #include <algorithm>
 
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/params.h"
 #include "passes.h"
 #include "util.h"
@@ -47,8 +48,7 @@ bool any_negative(const std::vector<int64_t>& v) {
 bool resolve(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
-  if (n.op->attr_index("auto_pad") < 0 || !n.has_attr("auto_pad")) return false;
-  if (n.string_attr("auto_pad") == "NOTSET" || n.outputs.size() != 1) return false;
+  if (!ops::attr::pads_by_itself(n) || n.outputs.size() != 1) return false;
   auto w = window_of(g, n);
   if (!w || any_negative(w->pads_begin) || any_negative(w->pads_end)) return false;
   std::vector<Attr> attrs = resolved(n, *w);

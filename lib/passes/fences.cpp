@@ -3,6 +3,7 @@
 #include "mrvlc/passes/fences.h"
 
 #include "mrvlc/ir/pass_names.h"
+#include "mrvlc/ops/attributes.h"
 #include "util.h"
 
 namespace mrvlc::passes {
@@ -76,7 +77,7 @@ void raise(Rewriter& rw, NodeId user, size_t input, int64_t label) {
 // Through fences that came to stand behind each other; of their labels what any of them says.
 ValueId before_fences(const Graph& g, ValueId value, int64_t& label) {
   for (const Node* n = producer(g, value); n != nullptr && is_fence(*n); n = producer(g, value)) {
-    label |= n->int_attr("label");
+    label |= ops::attr::label(*n);
     value = n->inputs[0];
   }
   return value;

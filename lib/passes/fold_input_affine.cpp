@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "affine.h"
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/params.h"
 #include "passes.h"
 
@@ -97,7 +98,7 @@ struct Folded {
 
 std::optional<Folded> fold_weights(const Graph& g, const Node& conv, const InputMap& map) {
   const Tensor& w = *g.constant(conv.inputs[1]);
-  int64_t outputs = w.shape()[0], per_group = w.shape()[1], group = conv.int_attr("group");
+  int64_t outputs = w.shape()[0], per_group = w.shape()[1], group = ops::attr::group(conv);
   if (group <= 0 || per_group == 0 || outputs == 0) return std::nullopt;
   int64_t taps = w.elements() / outputs / per_group;
   Folded f{Tensor(w.type()), Tensor(TensorType{w.elem(), {outputs}})};
@@ -136,7 +137,7 @@ ValueId padded(Rewriter& rw, ValueId x, const std::vector<int64_t>& pads, double
 
 bool applicable(const Graph& g, const Node& n) {
   if (!n.is(Op::Conv) || n.inputs.size() < 2 || g.use_count(n.outputs[0]) == 0) return false;
-  if (n.string_attr("auto_pad") != "NOTSET" || !g.is_constant(n.inputs[1])) return false;
+  if (ops::attr::pads_by_itself(n) || !g.is_constant(n.inputs[1])) return false;
   if (n.inputs.size() > 2 && n.inputs[2].valid() && !g.is_constant(n.inputs[2])) return false;
   return is_float(type_of(g, n.inputs[1]).elem) && type_of(g, n.inputs[0]).rank() >= 3;
 }
@@ -149,7 +150,7 @@ bool fold_affine(Rewriter& rw, NodeId id) {
   if (map.arithmetic.empty() || map.scale.empty()) return false;
   bool finite =
       std::all_of(map.scale.begin(), map.scale.end(), [](double s) { return std::isfinite(s) && s != 0; });
-  std::vector<int64_t> pads = g.node(id).ints_attr("pads");
+  std::vector<int64_t> pads = ops::attr::pads(g.node(id));
   bool pads_any = std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p != 0; });
   auto value = finite ? border(map) : std::nullopt;
   if (!finite || (pads_any && !value) || !fits_half(map, pads_any ? value : std::nullopt)) return false;

@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/params.h"
 #include "passes.h"
 #include "util.h"
@@ -38,14 +39,14 @@ std::optional<std::vector<int64_t>> spatial_pads(const Graph& g, const Node& pad
 
 bool reader_takes(const Node& n, double value) {
   if (n.is(Op::Conv)) return value == 0;
-  if (n.int_attr("ceil_mode") != 0) return false;
+  if (ops::attr::ceil_mode(n)) return false;
   if (n.is(Op::MaxPool)) return std::isinf(value) && value < 0 && n.outputs.size() == 1;
-  return value == 0 && (n.int_attr("count_include_pad") != 0 || all_zero(n.ints_attr("pads")));
+  return value == 0 && (ops::attr::count_include_pad(n) || all_zero(ops::attr::pads(n)));
 }
 
 // With those that the reader has.
 std::vector<int64_t> all_pads(const Node& n, std::vector<int64_t> pads) {
-  const auto& own = n.ints_attr("pads");
+  const auto& own = ops::attr::pads(n);
   for (size_t i = 0; i < own.size() && i < pads.size(); ++i) pads[i] += own[i];
   return pads;
 }
@@ -54,7 +55,7 @@ std::vector<int64_t> all_pads(const Node& n, std::vector<int64_t> pads) {
 // window.
 bool window_reaches_input(const Node& n, const std::vector<int64_t>& pads) {
   if (n.is(Op::Conv)) return true;
-  const auto &kernel = n.ints_attr("kernel_shape"), &dilations = n.ints_attr("dilations");
+  const auto &kernel = ops::attr::kernel_shape(n), &dilations = ops::attr::dilations(n);
   for (size_t i = 0; i < pads.size() && !kernel.empty(); ++i) {
     const size_t d = i % kernel.size();
     const int64_t dilation = dilations.empty() ? 1 : dilations[d];
@@ -74,7 +75,7 @@ bool fold_pad_into(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
   if (!n.is(Op::Conv, Op::AveragePool, Op::MaxPool)) return false;
-  if (n.has_attr("auto_pad") && n.string_attr("auto_pad") != "NOTSET") return false;
+  if (ops::attr::pads_by_itself(n)) return false;
   const Node* pad = producer_of(g, n.inputs[0], Op::Pad);
   if (pad == nullptr || !single_use(g, n.inputs[0]) || g.use_count(n.outputs[0]) == 0) return false;
   double value = 0;

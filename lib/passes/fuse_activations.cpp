@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mrvlc/ops/attributes.h"
 #include "passes.h"
 #include "util.h"
 
@@ -100,8 +101,8 @@ std::optional<Gate> hard_sigmoid_gate(const Graph& g, ValueId v) {
   if (!single_use(g, v)) return std::nullopt;
   ElementType elem = type_of(g, v).elem;
   if (const Node* h = producer_of(g, v, Op::HardSigmoid)) {
-    bool match = close(static_cast<double>(h->float_attr("alpha")), 1.0 / 6, ElementType::F32) &&
-                 h->float_attr("beta") == 0.5f;
+    bool match = close(static_cast<double>(ops::attr::alpha(*h)), 1.0 / 6, ElementType::F32) &&
+                 ops::attr::beta(*h) == 0.5f;
     return match ? std::optional(Gate{h->inputs[0], 1, {h->id}}) : std::nullopt;
   }
   const Node* clip = producer_of(g, v, Op::Clip);
@@ -165,7 +166,7 @@ std::optional<float> slope_of(const Graph& g, ValueId v, ValueId x) {
   if (n == nullptr || !(type_of(g, v) == type_of(g, x))) return std::nullopt;
   double slope = 0;
   if (n->is(Op::LeakyRelu) && n->inputs[0] == x) {
-    slope = static_cast<double>(n->float_attr("alpha"));
+    slope = static_cast<double>(ops::attr::alpha(*n));
   } else if (n->is(Op::Mul) && (n->inputs[0] == x || n->inputs[1] == x)) {
     slope = uniform_constant(g, n->inputs[n->inputs[0] == x ? 1 : 0]).value_or(0);
   }

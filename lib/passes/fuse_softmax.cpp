@@ -11,6 +11,7 @@
 // accelerator keeps all in between in fp32.
 #include <algorithm>
 
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/params.h"
 #include "passes.h"
 #include "written_out.h"
@@ -93,7 +94,7 @@ class Softmaxes {
     const Node* softmax = producer_of(g_, n.inputs[0], Op::Softmax);
     if (softmax == nullptr || !single_use(g_, n.inputs[0])) return false;
     ValueId x = softmax->inputs[0];
-    auto axis = ops::normalize_axis(softmax->int_attr("axis"), type_of(g_, x).rank());
+    auto axis = ops::normalize_axis(ops::attr::axis(*softmax), type_of(g_, x).rank());
     return axis.ok() && put({softmax->id, n.id}, Op::LogSoftmax, x, *axis);
   }
 
@@ -116,7 +117,7 @@ class Softmaxes {
   // A sum whose result is without the dimensions.
   std::optional<Reduced> dropped_sum(ValueId value) const {
     const Node* n = producer_of(g_, value, Op::ReduceSum);
-    auto axes = n != nullptr && n->int_attr("keepdims") == 0 ? constant_axes(g_, *n) : std::nullopt;
+    auto axes = n != nullptr && ops::attr::keepdims(*n) == 0 ? constant_axes(g_, *n) : std::nullopt;
     return axes ? std::optional(Reduced{n->inputs[0], *axes, {n->id}}) : std::nullopt;
   }
 
@@ -142,7 +143,7 @@ class Softmaxes {
   }
 
   bool shifted(const Node& n) {
-    auto axis = ops::normalize_axis(n.int_attr("axis"), type_of(g_, n.inputs[0]).rank());
+    auto axis = ops::normalize_axis(ops::attr::axis(n), type_of(g_, n.inputs[0]).rank());
     auto shift = axis.ok() ? less_maximum(n.inputs[0], {*axis}) : std::nullopt;
     if (!shift || !closed(g_, joined(shift->nodes, {}, n.id), n.id)) return false;
     return put({n.id}, n.kind(), n.inputs[0], *axis);
@@ -187,7 +188,7 @@ class Softmaxes {
   bool put_log_sum(const Node& log, ValueId x, const Nodes& nodes) {
     std::vector<ValueId> inputs = log.inputs;
     inputs[0] = x;
-    AttrList attrs = {{"keepdims", Attr(log.int_attr("keepdims"))}};
+    AttrList attrs = {{"keepdims", Attr(ops::attr::keepdims(log))}};
     TensorType type = type_of(g_, log.outputs[0]);
     ValueId now = make_from(rw_, Op::ReduceLogSumExp, std::move(inputs), std::move(type), nodes, attrs);
     replace(rw_, nodes, now, "recognised as part of ReduceLogSumExp");

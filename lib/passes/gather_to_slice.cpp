@@ -8,6 +8,7 @@
 #include <array>
 #include <limits>
 
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/params.h"
 #include "passes.h"
 #include "util.h"
@@ -40,7 +41,7 @@ bool rewrite(Rewriter& rw, NodeId id) {
   if (!n.is(Op::Gather) || g.is_constant(n.inputs[0])) return false;
   auto indices = constant_ints(g, n.inputs[1]);
   TensorType data = type_of(g, n.inputs[0]), result = type_of(g, n.outputs[0]);
-  auto axis = ops::normalize_axis(n.int_attr("axis"), data.rank());
+  auto axis = ops::normalize_axis(ops::attr::axis(n), data.rank());
   if (!indices || !axis.ok()) return false;
   auto p = progression(*indices, data.shape[static_cast<size_t>(*axis)]);
   if (!p) return false;

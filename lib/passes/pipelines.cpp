@@ -13,8 +13,8 @@ namespace {
   "dce", "remove-identity", "fold-constants", "sums-to-means", "fuse-norms", "fuse-softmax",              \
       "sums-of-squares", "canonicalize-shape", "canonicalize-math", "remove-identity", "dce",             \
       "explicit-padding", "fold-pad", "fold-batchnorm", "matmul-to-gemm", "fold-scale", "fold-batchnorm", \
-      "lower-batchnorm", "fuse-activations", "fold-constants", "gather-to-slice", "remove-identity",      \
-      "canonicalize-shape", "canonicalize-math", "fold-scale"
+      "lower-batchnorm", "fuse-activations", "fold-constants", "gather-to-slice", "fold-where",           \
+      "remove-identity", "canonicalize-shape", "canonicalize-math", "fold-scale"
 #define MRVLC_CLEAN_UP "fold-constants", "cse", "remove-identity", "dce"
 
 // Products of integers are made before constants are folded, which makes floats of their weights. What pools
@@ -26,9 +26,10 @@ namespace {
 
 // Scale and shift of images go into weights for the accelerator's sake: the host computes in fp32 and pads
 // for free.
-constexpr auto kDefault =
-    std::to_array<std::string_view>({MRVLC_INTEGERS, MRVLC_COMMON, "fold-input-affine", MRVLC_CLEAN_UP});
-constexpr auto kFloat = std::to_array<std::string_view>({MRVLC_COMMON, "fold-input-affine", MRVLC_CLEAN_UP});
+constexpr auto kDefault = std::to_array<std::string_view>(
+    {MRVLC_INTEGERS, MRVLC_COMMON, "fold-input-affine", "mask-to-sum", MRVLC_CLEAN_UP});
+constexpr auto kFloat =
+    std::to_array<std::string_view>({MRVLC_COMMON, "fold-input-affine", "mask-to-sum", MRVLC_CLEAN_UP});
 constexpr auto kHost =
     std::to_array<std::string_view>({MRVLC_INTEGERS, MRVLC_COMMON, MRVLC_CLEAN_UP, MRVLC_WIDEN});
 constexpr auto kIntegers = std::to_array<std::string_view>({MRVLC_INTEGERS});

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/params.h"
 #include "passes.h"
 #include "util.h"
@@ -44,7 +45,7 @@ bool pool_is_point(const Graph& g, const Node& n) {
 }
 
 bool transpose_keeps_order(const Node& n, int64_t rank) {
-  const auto& perm = n.ints_attr("perm");
+  const auto& perm = ops::attr::perm(n);
   if (perm.empty()) return rank <= 1;
   return std::is_sorted(perm.begin(), perm.end());
 }

@@ -6,6 +6,7 @@
 // another order.
 // In no pipeline: for targets whose functions take no bias. Where the host computes the layer after all, the
 // Add is folded into its kernel again.
+#include "mrvlc/ops/attributes.h"
 #include "passes.h"
 #include "util.h"
 
@@ -16,7 +17,7 @@ std::optional<Tensor> separate_bias(const Graph& g, const Node& n) {
   const Tensor* bias = g.constant(input_or_none(n, 2));
   if (bias == nullptr || g.use_count(n.outputs[0]) == 0) return std::nullopt;
   if (n.is(Op::Gemm)) {
-    const bool row = bias->shape().size() == 1 && n.float_attr("beta") == 1.0f;
+    const bool row = bias->shape().size() == 1 && ops::attr::beta(n) == 1.0f;
     return row ? std::optional(*bias) : std::nullopt;
   }
   Shape shape(static_cast<size_t>(type_of(g, n.outputs[0]).rank() - 1), 1);

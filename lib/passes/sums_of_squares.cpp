@@ -4,6 +4,7 @@
 // Preconditions: floating point; nobody else reads the squares. Safe because that is what the operator is.
 // The squares are rounded in no place of their own, and nothing stores them, which fp16 could not do from 256
 // on.
+#include "mrvlc/ops/attributes.h"
 #include "passes.h"
 #include "written_out.h"
 
@@ -20,8 +21,8 @@ bool sum_of_squares(Rewriter& rw, NodeId id) {
   inputs[0] = x;
   Nodes nodes{producer(g, n.inputs[0])->id, id};
   ValueId now = make_from(rw, Op::ReduceSumSquare, std::move(inputs), type_of(g, n.outputs[0]), nodes,
-                          {{"keepdims", Attr(n.int_attr("keepdims"))},
-                           {"noop_with_empty_axes", Attr(n.int_attr("noop_with_empty_axes"))}});
+                          {{"keepdims", Attr(ops::attr::keepdims(n))},
+                           {"noop_with_empty_axes", Attr(ops::attr::noop_with_empty_axes(n))}});
   replace(rw, nodes, now, "recognised as part of a sum of squares");
   return true;
 }

@@ -4,6 +4,7 @@
 // A change of shape between the two stays behind the mean. Preconditions: floating point; axes and n
 // constant; nobody else reads the sum. Safe because that is what a mean is; it rounds in one place less. The
 // accelerator sums in fp32 either way, but a sum that is stored may be beyond fp16 where no mean is.
+#include "mrvlc/ops/attributes.h"
 #include "passes.h"
 #include "written_out.h"
 
@@ -35,8 +36,8 @@ bool sum_to_mean(Rewriter& rw, NodeId id) {
   const std::optional<Node> shape = sum->reshape ? std::optional(*sum->reshape) : std::nullopt;
   Nodes nodes{n.id, id};
   ValueId now = make_from(rw, Op::ReduceMean, n.inputs, type_of(g, n.outputs[0]), nodes,
-                          {{"keepdims", Attr(n.int_attr("keepdims"))},
-                           {"noop_with_empty_axes", Attr(n.int_attr("noop_with_empty_axes"))}});
+                          {{"keepdims", Attr(ops::attr::keepdims(n))},
+                           {"noop_with_empty_axes", Attr(ops::attr::noop_with_empty_axes(n))}});
   if (shape) {
     nodes.insert(nodes.begin() + 1, shape->id);
     std::vector<ValueId> inputs = shape->inputs;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/dynamic_shapes.h"
 
 namespace mrvlc::passes {
@@ -31,6 +32,15 @@ std::optional<double> uniform_constant(const Graph& graph, ValueId value) {
   for (int64_t i = 1; i < t->elements(); ++i) {
     if (t->as_double(i) != first) return std::nullopt;
   }
+  return first;
+}
+
+std::optional<bool> uniform_condition(const Graph& graph, ValueId value) {
+  const Tensor* t = graph.constant(value);
+  if (t == nullptr || t->elem() != ElementType::Bool || t->elements() == 0) return std::nullopt;
+  const auto bytes = t->data<uint8_t>();
+  const bool first = bytes[0] != 0;
+  if (std::ranges::any_of(bytes, [&](uint8_t b) { return (b != 0) != first; })) return std::nullopt;
   return first;
 }
 
@@ -125,7 +135,7 @@ QuantizeStep quantize_step(const Graph& graph, const Node* node, bool one_scale)
   if (node == nullptr || node->inputs.size() < 3 || !node->inputs[2].valid()) return {};
   const Tensor* scale = graph.constant(node->inputs[1]);
   if (scale == nullptr || !graph.is_constant(node->inputs[2]) || scale->elem() != ElementType::F32) return {};
-  if ((one_scale && scale->elements() != 1) || node->int_attr("block_size") != 0) return {};
+  if ((one_scale && scale->elements() != 1) || ops::attr::block_size(*node) != 0) return {};
   return {node->id, node->inputs[0], node->inputs[1], node->inputs[2]};
 }
 

@@ -33,6 +33,8 @@ inline const TensorType& type_of(const Graph& graph, ValueId value) {
 // The number that every element of a float or integer constant has; nullopt: not a constant, empty, not
 // uniform, or of more than 65536 elements.
 std::optional<double> uniform_constant(const Graph& graph, ValueId value);
+// The value that every element of a constant of Bool has; nullopt: not a constant, empty, or not uniform.
+std::optional<bool> uniform_condition(const Graph& graph, ValueId value);
 // Exact small integers of a constant; nullopt when it is not known.
 std::optional<std::vector<int64_t>> constant_ints(const Graph& graph, ValueId value);
 Tensor ints_tensor(const std::vector<int64_t>& values);

@@ -19,10 +19,10 @@ constexpr size_t kMostSamples = 32;
 // Of the error with the first candidate: less may be chance.
 constexpr double kWorthIt = 0.97;
 
-class Search {
+class RangeSearch {
  public:
-  Search(const ir::Graph& graph, const Plan& plan, const std::vector<Sample>& samples,
-         const std::vector<std::vector<Tensor>>& expected, const Options& options)
+  RangeSearch(const ir::Graph& graph, const Plan& plan, const std::vector<Sample>& samples,
+              const std::vector<std::vector<Tensor>>& expected, const Options& options)
       : g_(graph), plan_(plan), samples_(samples), expected_(expected), o_(options) {
     const int64_t runs = static_cast<int64_t>(plan.groups.size() * kCandidates.size());
     const int64_t fit = o_.budget / saturating_mul(run_cost(graph, options), runs);
@@ -88,7 +88,7 @@ Result<std::vector<ChosenRange>> choose_ranges(const ir::Graph& graph, const Pla
   for (const Histogram& h : histograms)
     out.push_back({affine_by(first, h, options.activations), first, h.min(), h.max()});
   if (options.ranges != RangeMethod::Best) return out;
-  Search search(graph, plan, samples, expected, options);
+  RangeSearch search(graph, plan, samples, expected, options);
   if (search.affordable()) MRVLC_TRY(search.run(histograms, out));
   return out;
 }

@@ -7,6 +7,7 @@
 
 #include "disjoint_sets.h"
 #include "mrvlc/ir/rewriter.h"
+#include "mrvlc/ops/attributes.h"
 
 namespace mrvlc::quantize {
 namespace {
@@ -23,7 +24,7 @@ struct Stream {
 
 bool is_depthwise(const Graph& g, const Node& n) {
   const Shape& w = g.value(n.inputs[1]).type.shape;
-  return n.is(Op::Conv) && n.int_attr("group") == w[0] && w[1] == 1;
+  return n.is(Op::Conv) && ops::attr::group(n) == w[0] && w[1] == 1;
 }
 
 // f(c x) = c f(x) for c > 0, channel by channel.
@@ -101,7 +102,7 @@ class Streams {
 
   void add_reader(Stream& s, ValueId v, const Node& n) {
     if (is_inside(n)) return;
-    const bool plain = n.is(Op::Conv) ? n.int_attr("group") == 1 || is_depthwise(g_, n) : true;
+    const bool plain = n.is(Op::Conv) ? ops::attr::group(n) == 1 || is_depthwise(g_, n) : true;
     s.usable = s.usable && layers_.contains(n.id) && n.inputs[0] == v && owned(g_, n) && plain &&
                has_channels(g_, v, n.is(Op::Conv));
     s.readers.push_back(n.id);

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "disjoint_sets.h"
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/op.h"
 
 namespace mrvlc::quantize {
@@ -30,13 +31,13 @@ bool has_finite_elements(const Tensor& t) {
 bool pads_with_zeros(const Graph& g, const Node& n) {
   const ValueId value = n.inputs.size() > 2 ? n.inputs[2] : ValueId();
   const Tensor* t = value.valid() ? g.constant(value) : nullptr;
-  return n.string_attr("mode") == "constant" && (!value.valid() || (t != nullptr && t->as_double(0) == 0));
+  return ops::attr::mode(n) == "constant" && (!value.valid() || (t != nullptr && t->as_double(0) == 0));
 }
 
 bool keeps_numbers(const Graph& g, const Node& n) {
   if (n.is(Op::MaxPool, Op::GlobalMaxPool, Op::Concat)) return true;
   if (n.is(Op::Pad)) return pads_with_zeros(g, n);
-  if (n.is(Op::Resize)) return n.string_attr("mode") == "nearest";
+  if (n.is(Op::Resize)) return ops::attr::mode(n) == "nearest";
   const ops::Moves moves = ops::traits(n).moves;
   return moves == ops::Moves::Same || moves == ops::Moves::Rearranged || moves == ops::Moves::Selected;
 }
@@ -173,8 +174,8 @@ bool is_layer(const Graph& g, const Node& n) {
   if (n.is(Op::MatMul)) return w->shape().size() == 2;
   const ValueId bias = n.inputs.size() > 2 ? n.inputs[2] : ValueId();
   if (n.is(Op::Conv)) return is_row(g, bias, w->shape()[0]);
-  const bool plain = n.float_attr("alpha") == 1 && n.float_attr("beta") == 1 && n.int_attr("transA") == 0;
-  return plain && is_row(g, bias, w->shape()[n.int_attr("transB") != 0 ? 0 : 1]);
+  const bool plain = ops::attr::alpha(n) == 1 && ops::attr::beta(n) == 1 && !ops::attr::trans_a(n);
+  return plain && is_row(g, bias, w->shape()[ops::attr::trans_b(n) ? 0 : 1]);
 }
 
 Plan make_plan(const Graph& graph, const std::vector<bool>& is_float) {

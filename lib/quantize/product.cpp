@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/params.h"
 
 namespace mrvlc::quantize {
@@ -12,12 +13,12 @@ ProductShape product_shape(const ir::Graph& graph, const ir::Node& layer) {
   const Tensor& w = *graph.constant(layer.inputs[1]);
   ProductShape s;
   if (layer.is(Op::Conv)) {
-    s.groups = layer.int_attr("group");
+    s.groups = ops::attr::group(layer);
     s.rows = w.shape()[0] / s.groups;
     s.depth = w.elements() / w.shape()[0];
     return s;
   }
-  s.transposed = layer.is(Op::MatMul) || layer.int_attr("transB") == 0;
+  s.transposed = layer.is(Op::MatMul) || !ops::attr::trans_b(layer);
   s.channel_axis = s.transposed ? 1 : 0;
   s.rows = w.shape()[s.transposed ? 1 : 0];
   s.depth = w.shape()[s.transposed ? 0 : 1];

@@ -1,4 +1,5 @@
 // Conversions between types, and integers as the numbers that they stand for.
+#include "mrvlc/ops/attributes.h"
 #include "transfer.h"
 
 namespace mrvlc::range {
@@ -20,10 +21,7 @@ Outcome dequantize(const Operands& o) {
 // Activations between -1 and 1 gate or mix what lies there; a state that is given is hulled in.
 Outcome recurrent(const Operands& o) {
   const ir::Node& n = o.node();
-  if (n.has_attr("activations") &&
-      !std::get<std::vector<std::string>>(n.attrs[static_cast<size_t>(n.op->attr_index("activations"))])
-           .empty())
-    return {kUnknown};
+  if (ops::attr::has_activations(n)) return {kUnknown};
   const Interval state = n.is(Op::GRU) && o.has(5) ? o.hull(5) : point(0), all = hull({-1, 1}, state);
   // A step of a GRU mixes the one before with a rounding more.
   double steps = 1;

@@ -1,4 +1,5 @@
 // Functions of one operand. Those that never fall are known by their ends; of the others the least value is.
+#include "mrvlc/ops/attributes.h"
 #include "transfer.h"
 
 namespace mrvlc::range {
@@ -26,11 +27,11 @@ Outcome rises_if(const Operands& o, bool holds, F f) {
 }
 
 Outcome leaky_relu(const Operands& o) {
-  return rises_if(o, o.node().float_attr("alpha") >= 0, [&](const Interval& i) { return rising(o, i); });
+  return rises_if(o, ops::attr::alpha(o.node()) >= 0, [&](const Interval& i) { return rising(o, i); });
 }
 Outcome saturating(const Operands& o) {  // Elu, Celu, Selu, HardSigmoid
-  bool holds = o.node().float_attr("alpha") > 0;
-  if (o.node().is(Op::Selu)) holds = holds && o.node().float_attr("gamma") > 0;
+  bool holds = ops::attr::alpha(o.node()) > 0;
+  if (o.node().is(Op::Selu)) holds = holds && ops::attr::gamma(o.node()) > 0;
   return rises_if(o, holds, [&](const Interval& i) { return rising(o, i); });
 }
 
@@ -71,7 +72,7 @@ Outcome gelu(const Operands& o) {
 }
 // x * sigmoid(a x) is t * sigmoid(t) / a with t = a x, whose least is -0.278465 at -1.278465.
 Outcome swish(const Operands& o) {
-  const double a = o.node().float_attr("alpha");
+  const double a = ops::attr::alpha(o.node());
   return a > 0 ? dipping(o, -0.27847 / a) : Outcome{kUnknown};
 }
 

@@ -1,5 +1,6 @@
 // Operators that move elements: results lie in the hull of what they are taken from, and channels stay apart
 // where the dimension that tells them apart is moved as a whole.
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/params.h"
 #include "transfer.h"
 
@@ -27,14 +28,14 @@ std::optional<Range> same_order(const Range& r, const Shape& from, const Shape& 
 
 Range transposed(const Operands& o) {
   Range r = o.range(0);
-  const std::vector<int64_t>& perm = o.node().ints_attr("perm");
+  const std::vector<int64_t>& perm = ops::attr::perm(o.node());
   const auto at = std::ranges::find(perm, r.axis);
   r.axis = perm.empty() ? o.type(0).rank() - 1 - r.axis : at - perm.begin();
   return r;
 }
 
 std::optional<Range> joined(const Operands& o) {  // Concat
-  const auto axis = ops::normalize_axis(o.node().int_attr("axis"), o.result().rank());
+  const auto axis = ops::normalize_axis(ops::attr::axis(o.node()), o.result().rank());
   if (!axis.ok() || o.result().shape[static_cast<size_t>(*axis)] > kMostChannels) return std::nullopt;
   Range out({}, *axis);
   for (size_t i = 0; i < o.size(); ++i) {
@@ -48,7 +49,7 @@ std::optional<Range> joined(const Operands& o) {  // Concat
 
 // Concat along another dimension than that of the channels: channel by channel.
 std::optional<Range> beside(const Operands& o) {
-  const auto axis = ops::normalize_axis(o.node().int_attr("axis"), o.result().rank());
+  const auto axis = ops::normalize_axis(ops::attr::axis(o.node()), o.result().rank());
   if (!axis.ok()) return std::nullopt;
   for (size_t i = 0; i < o.size(); ++i) {
     if (!o.range(i).by_channel() || o.range(i).axis == *axis) continue;
@@ -70,7 +71,7 @@ Range part(const Range& r, int64_t first, int64_t n) {
 
 Range split(const Operands& o) {
   const Range r = o.range(0);
-  const auto axis = ops::normalize_axis(o.node().int_attr("axis"), o.type(0).rank());
+  const auto axis = ops::normalize_axis(ops::attr::axis(o.node()), o.type(0).rank());
   if (!axis.ok()) return r.hull();
   if (r.axis != *axis) return r;
   int64_t first = 0;

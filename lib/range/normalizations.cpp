@@ -1,5 +1,6 @@
 // Normalisations: of n numbers with mean m and variance s^2 none is further from m than s * sqrt(n), whatever
 // they are; a channel's statistics that are constants make it a line.
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/params.h"
 #include "transfer.h"
 
@@ -14,7 +15,7 @@ Outcome scaled(const Operands& o, double most, const std::vector<Interval>& scal
     const Interval x = Interval{-most, most} * at(scale, k);
     out.channels[k] = summed(x + at(bias, k), 8, x.max_abs() + at(bias, k).max_abs(), false);
   }
-  return o.node().float_attr("epsilon") > 0 ? Outcome{std::move(out)} : Outcome{kUnknown};
+  return ops::attr::epsilon(o.node()) > 0 ? Outcome{std::move(out)} : Outcome{kUnknown};
 }
 
 double root_of(int64_t elements) {
@@ -29,7 +30,7 @@ int64_t elements_from(const Shape& shape, int64_t axis) {
 
 Outcome row_norm(const Operands& o) {  // LayerNormalization, RMSNormalization
   if (!o.sized()) return {kUnknown};
-  const auto axis = ops::normalize_axis(o.node().int_attr("axis"), o.type(0).rank());
+  const auto axis = ops::normalize_axis(ops::attr::axis(o.node()), o.type(0).rank());
   if (!axis.ok()) return {kUnknown};
   const int64_t last = o.type(0).rank() - 1;
   const auto operand = [&](size_t i) { return o.along(i, o.type(i).rank() - 1); };
@@ -50,11 +51,11 @@ Outcome group_norm(const Operands& o) {
 // (x - mean) * f + bias with f = scale / sqrt(variance + epsilon), or x * f + (bias - mean * f).
 Outcome batch_norm(const Operands& o) {
   const ir::Node& n = o.node();
-  if (!o.sized() || n.int_attr("training_mode") != 0 || o.type(0).rank() < 2) return {kUnknown};
+  if (!o.sized() || ops::attr::training_mode(n) || o.type(0).rank() < 2) return {kUnknown};
   if (o.type(0).shape[1] > kMostChannels) return {kUnknown};
   for (size_t i = 1; i < 5; ++i)
     if (o.constant(i) == nullptr) return {kUnknown};
-  const double epsilon = n.float_attr("epsilon");
+  const double epsilon = ops::attr::epsilon(n);
   const std::vector<Interval> x = o.along(0, 1), scale = o.along(1, 0), bias = o.along(2, 0),
                               mean = o.along(3, 0), variance = o.along(4, 0);
   Range out(std::vector<Interval>(static_cast<size_t>(o.type(0).shape[1])), 1);

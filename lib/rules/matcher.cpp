@@ -83,7 +83,7 @@ void sort_nodes(const ir::Graph& graph, std::vector<ir::NodeId>& nodes) {
   nodes = std::move(out);
 }
 
-std::span<const ir::NodeId> Search::candidates(const Link& link, std::vector<ir::NodeId>& sorted) const {
+std::span<const ir::NodeId> MatchSearch::candidates(const Link& link, std::vector<ir::NodeId>& sorted) const {
   if (!link.value.valid()) return {};
   const ir::Value& value = graph_.value(link.value);
   if (link.upwards) return {&value.producer, value.producer.valid() ? size_t{1} : 0};
@@ -96,14 +96,14 @@ std::span<const ir::NodeId> Search::candidates(const Link& link, std::vector<ir:
   return sorted;
 }
 
-bool Search::may_extend(const Element& e, ir::NodeId node, bool reads_match) {
+bool MatchSearch::may_extend(const Element& e, ir::NodeId node, bool reads_match) {
   if (++steps_ > kMaxMatchSteps) return false;
   if (!is_operator(e, *graph_.node(node).op) || contains(match_.nodes, node)) return false;
   if (options_.available && !options_.available(node)) return false;
   return !(reads_match && options_.starts_region && options_.starts_region(node));
 }
 
-bool Search::take(const Element& e, ir::NodeId id, const Link* link, const std::function<bool()>& then) {
+bool MatchSearch::take(const Element& e, ir::NodeId id, const Link* link, const std::function<bool()>& then) {
   const ir::Node& node = graph_.node(id);
   const Mark m = mark();
   for (bool swapped : {false, true}) {
@@ -120,7 +120,7 @@ bool Search::take(const Element& e, ir::NodeId id, const Link* link, const std::
   return false;
 }
 
-bool Search::output(const std::string& name, ir::NodeId id, size_t index) {
+bool MatchSearch::output(const std::string& name, ir::NodeId id, size_t index) {
   const ir::ValueId value = at_or_none(graph_.node(id).outputs, index);
   if (index > 0 && !value.valid()) return false;
   const Binding* read = find(name);
@@ -129,7 +129,7 @@ bool Search::output(const std::string& name, ir::NodeId id, size_t index) {
   return true;
 }
 
-bool Search::outputs(const Element& e, ir::NodeId id, const Link* link) {
+bool MatchSearch::outputs(const Element& e, ir::NodeId id, const Link* link) {
   const bool upwards = e.repeat == Repeat::Many && link != nullptr && link->upwards;
   if (upwards && at_or_none(graph_.node(id).outputs, 0) != link->value) return false;
   // Repeated upwards, the name stands for what the rest of the pattern reads: the result of the first round.
@@ -141,7 +141,7 @@ bool Search::outputs(const Element& e, ir::NodeId id, const Link* link) {
   return true;
 }
 
-bool Search::operands(const Element& e, const std::vector<ir::ValueId>& inputs, const Link* link) {
+bool MatchSearch::operands(const Element& e, const std::vector<ir::ValueId>& inputs, const Link* link) {
   for (size_t i = 0; i < e.operands.size(); ++i) {
     const PatternOperand& o = e.operands[i];
     if (o.kind == PatternOperand::Kind::Rest) return true;
@@ -157,7 +157,7 @@ bool Search::operands(const Element& e, const std::vector<ir::ValueId>& inputs, 
   return none_given(inputs, e.operands.size());
 }
 
-bool Search::operand(const Element& e, const PatternOperand& o, ir::ValueId value, const Link* link) {
+bool MatchSearch::operand(const Element& e, const PatternOperand& o, ir::ValueId value, const Link* link) {
   const Binding* bound = o.kind == PatternOperand::Kind::Capture ? find(o.capture) : nullptr;
   if (bound != nullptr && bound->is_node) {
     // In a repetition the name of the element read stands for the previous one.
@@ -171,7 +171,7 @@ bool Search::operand(const Element& e, const PatternOperand& o, ir::ValueId valu
   return true;
 }
 
-bool Search::list_operand(const std::string& capture, std::vector<ir::ValueId> values) {
+bool MatchSearch::list_operand(const std::string& capture, std::vector<ir::ValueId> values) {
   if (const Binding* bound = find(capture)) return bound->list && bound->values == values;
   Binding b;
   b.capture = capture;
@@ -182,8 +182,8 @@ bool Search::list_operand(const std::string& capture, std::vector<ir::ValueId> v
 }
 
 // The operands of one operator of several; each `%x...` gathers one value of it.
-bool Search::collect(const Element& e, const std::vector<ir::ValueId>& inputs,
-                     std::vector<std::vector<ir::ValueId>>& lists) {
+bool MatchSearch::collect(const Element& e, const std::vector<ir::ValueId>& inputs,
+                          std::vector<std::vector<ir::ValueId>>& lists) {
   for (size_t i = 0; i < e.operands.size(); ++i) {
     const PatternOperand& o = e.operands[i];
     if (o.kind == PatternOperand::Kind::Rest) return true;
@@ -199,7 +199,7 @@ bool Search::collect(const Element& e, const std::vector<ir::ValueId>& inputs,
 }
 
 // Nothing inside may be read outside, then the conditions decide, then legality.
-bool Search::candidate() {
+bool MatchSearch::candidate() {
   if (!one_result(graph_, match_.nodes)) return read_outside();
   if (begins_region_inside()) return false;
   std::vector<ir::NodeId> as_matched;
@@ -231,7 +231,7 @@ bool Search::candidate() {
 }
 
 // What the match makes is read elsewhere, and not its last result alone.
-bool Search::read_outside() {
+bool MatchSearch::read_outside() {
   if (!outcome_.reason.empty()) return false;
   auto first =
       std::ranges::find_if(match_.nodes, [&](ir::NodeId n) { return !read_inside(graph_, n, match_.nodes); });
@@ -248,7 +248,7 @@ bool Search::read_outside() {
 }
 
 // A region must not begin in the middle.
-bool Search::begins_region_inside() const {
+bool MatchSearch::begins_region_inside() const {
   if (!options_.starts_region || match_.nodes.size() == 1) return false;
   return std::ranges::any_of(match_.nodes, [&](ir::NodeId n) {
     if (!options_.starts_region(n)) return false;
@@ -257,7 +257,7 @@ bool Search::begins_region_inside() const {
   });
 }
 
-void Search::refused(Verdict v, size_t conditions_held) {
+void MatchSearch::refused(Verdict v, size_t conditions_held) {
   outcome_ = {};
   outcome_.condition = std::move(v.condition);
   outcome_.actual = std::move(v.actual);
@@ -267,7 +267,7 @@ void Search::refused(Verdict v, size_t conditions_held) {
 }
 
 // What to say when no candidate was complete.
-void Search::explain() {
+void MatchSearch::explain() {
   if (!outcome_.reason.empty()) return;
   if (const Element* e = stop_.element) {
     outcome_.condition = e->text;
@@ -289,7 +289,7 @@ bool anchors(const Rule& rule, const ir::Node& node) {
 }
 
 Outcome try_rule(const Rule& rule, const ir::Graph& graph, ir::NodeId anchor, const MatchOptions& options) {
-  return Search(rule, graph, options).run(anchor);
+  return MatchSearch(rule, graph, options).run(anchor);
 }
 
 }  // namespace mrvlc::rules

@@ -40,13 +40,13 @@ std::pair<std::vector<T>, std::vector<T>> around(const std::vector<T>& all, size
 
 }  // namespace
 
-Search::Search(const Rule& rule, const ir::Graph& graph, const MatchOptions& options)
+MatchSearch::MatchSearch(const Rule& rule, const ir::Graph& graph, const MatchOptions& options)
     : rule_(rule), graph_(graph), options_(options) {
   match_.rule = &rule;
   widest_ = unlimited(rule.items, rule) ? kWidest : rule.pattern.size();
 }
 
-Outcome Search::run(ir::NodeId anchor) {
+Outcome MatchSearch::run(ir::NodeId anchor) {
   match_.anchor = anchor;
   Tasks tasks;
   tasks.reserve(rule_.items.size());
@@ -59,12 +59,12 @@ Outcome Search::run(ir::NodeId anchor) {
   return std::move(outcome_);
 }
 
-void Search::undo(Mark m) {
+void MatchSearch::undo(Mark m) {
   match_.nodes.resize(m.nodes);
   match_.bindings.resize(m.bindings);
 }
 
-void Search::bind_absent(const std::string& capture) {
+void MatchSearch::bind_absent(const std::string& capture) {
   if (capture.empty() || find(capture) != nullptr) return;
   Binding b;
   b.capture = capture;
@@ -72,7 +72,7 @@ void Search::bind_absent(const std::string& capture) {
   bind(std::move(b));
 }
 
-bool Search::solve(const Tasks& tasks) {
+bool MatchSearch::solve(const Tasks& tasks) {
   if (tasks.empty()) return candidate();
   bool tried = false;
   for (bool inside : {true, false}) {
@@ -91,7 +91,7 @@ bool Search::solve(const Tasks& tasks) {
 
 // The first task that is linked to the match: by a value made or read in it, or (not `inside`) by one that
 // both read.
-bool Search::solve_linked(const Tasks& tasks, bool inside, bool& tried) {
+bool MatchSearch::solve_linked(const Tasks& tasks, bool inside, bool& tried) {
   for (size_t i = 0; i < tasks.size(); ++i) {
     const Task& t = tasks[i];
     if (t.again != nullptr) {
@@ -109,14 +109,14 @@ bool Search::solve_linked(const Tasks& tasks, bool inside, bool& tried) {
   return false;
 }
 
-bool Search::attempt(Tasks rest, const Task& task, const Link& link) {
+bool MatchSearch::attempt(Tasks rest, const Task& task, const Link& link) {
   const Element& e = element(*task.item);
   const bool found =
       e.several ? extend_list(rest, e) : task.round < kMaxRepeats && extend(rest, task, e, link);
   return found || (e.repeat != Repeat::One && leave_out(rest, task, &link));
 }
 
-bool Search::extend(const Tasks& rest, const Task& task, const Element& e, const Link& link) {
+bool MatchSearch::extend(const Tasks& rest, const Task& task, const Element& e, const Link& link) {
   bool taken = false;
   std::vector<ir::NodeId> sorted;
   for (ir::NodeId node : candidates(link, sorted)) {
@@ -132,8 +132,8 @@ bool Search::extend(const Tasks& rest, const Task& task, const Element& e, const
   return false;
 }
 
-bool Search::after_take(const Tasks& rest, const Task& task, const Element& e, const Link& link,
-                        ir::NodeId node) {
+bool MatchSearch::after_take(const Tasks& rest, const Task& task, const Element& e, const Link& link,
+                             ir::NodeId node) {
   if (e.repeat != Repeat::Many) return solve(rest);
   Tasks next = {task};
   ++next[0].round;
@@ -149,7 +149,7 @@ bool Search::after_take(const Tasks& rest, const Task& task, const Element& e, c
 }
 
 // Every value of a list, at once.
-bool Search::extend_list(const Tasks& rest, const Element& e) {
+bool MatchSearch::extend_list(const Tasks& rest, const Element& e) {
   const Mark m = mark();
   Binding all = *find(e.capture);
   all.is_node = true;
@@ -178,7 +178,7 @@ bool Search::extend_list(const Tasks& rest, const Element& e) {
   return false;
 }
 
-bool Search::leave_out(const Tasks& rest, const Task& task, const Link* link) {
+bool MatchSearch::leave_out(const Tasks& rest, const Task& task, const Link* link) {
   const Element& e = element(*task.item);
   const Mark m = mark();
   bool ok = true;
@@ -198,7 +198,7 @@ bool Search::leave_out(const Tasks& rest, const Task& task, const Link* link) {
   return false;
 }
 
-bool Search::pass_upwards(const Element& first, ir::ValueId value) {
+bool MatchSearch::pass_upwards(const Element& first, ir::ValueId value) {
   for (const PatternOperand& o : first.operands) {
     if (o.kind != PatternOperand::Kind::Capture) continue;
     if (const Binding* b = find(o.capture)) return b->value == value;
@@ -208,7 +208,7 @@ bool Search::pass_upwards(const Element& first, ir::ValueId value) {
   return true;
 }
 
-bool Search::attempt_choice(const Tasks& tasks, size_t at) {
+bool MatchSearch::attempt_choice(const Tasks& tasks, size_t at) {
   const Item& item = *tasks[at].item;
   const auto [before, after] = around(tasks, at);
   const Binding entry = entry_of({item}).value_or(Binding());
@@ -216,8 +216,8 @@ bool Search::attempt_choice(const Tasks& tasks, size_t at) {
   return item.repeat != Repeat::One && leave_out_choice(without(tasks, at), item);
 }
 
-bool Search::alternatives(const Item& item, size_t round, const Binding& entry, const Tasks& before,
-                          const Tasks& after) {
+bool MatchSearch::alternatives(const Item& item, size_t round, const Binding& entry, const Tasks& before,
+                               const Tasks& after) {
   for (const auto& items : item.alternatives) {
     if (++steps_ > kMaxMatchSteps) return false;
     const size_t group = ++groups_;
@@ -233,7 +233,7 @@ bool Search::alternatives(const Item& item, size_t round, const Binding& entry, 
   return false;
 }
 
-bool Search::another_round(const Tasks& tasks, size_t at) {
+bool MatchSearch::another_round(const Tasks& tasks, size_t at) {
   const Task& t = tasks[at];
   const Binding& first = t.again->entry;
   const auto [before, after] = around(tasks, at);
@@ -253,7 +253,7 @@ bool Search::another_round(const Tasks& tasks, size_t at) {
   return false;
 }
 
-bool Search::stands_outside(const std::string& name, const std::vector<const Element*>& inside) const {
+bool MatchSearch::stands_outside(const std::string& name, const std::vector<const Element*>& inside) const {
   return std::ranges::any_of(rule_.pattern, [&](const Element& e) {
     if (std::ranges::find(inside, &e) != inside.end()) return false;
     return e.capture == name || std::ranges::find(e.further, name) != e.further.end() ||
@@ -262,7 +262,7 @@ bool Search::stands_outside(const std::string& name, const std::vector<const Ele
 }
 
 // Names of a round, but for what is read of outside.
-void Search::forget_round(const Item& item) {
+void MatchSearch::forget_round(const Item& item) {
   std::vector<const Element*> inside;
   for_each_element(rule_, {item}, [&](const Element& e) { inside.push_back(&e); });
   auto forget = [&](const std::string& name) {
@@ -280,7 +280,7 @@ void Search::forget_round(const Item& item) {
   }
 }
 
-bool Search::leave_out_choice(const Tasks& rest, const Item& item) {
+bool MatchSearch::leave_out_choice(const Tasks& rest, const Item& item) {
   const Mark m = mark();
   bool ok = true;
   for (const auto& items : item.alternatives) {
@@ -301,7 +301,7 @@ bool Search::leave_out_choice(const Tasks& rest, const Item& item) {
 }
 
 // What the items read of what is matched: the first that an element made, or the first at all.
-std::optional<Binding> Search::entry_of(const std::vector<Item>& items) const {
+std::optional<Binding> MatchSearch::entry_of(const std::vector<Item>& items) const {
   std::optional<Binding> found;
   for_each_element(rule_, items, [&](const Element& e) {
     for (const PatternOperand& o : e.operands) {
@@ -312,11 +312,11 @@ std::optional<Binding> Search::entry_of(const std::vector<Item>& items) const {
   return found;
 }
 
-std::optional<Search::Link> Search::link_of(const Task& task) const {
+std::optional<MatchSearch::Link> MatchSearch::link_of(const Task& task) const {
   return task.item->is_choice() ? link_of_choice(*task.item) : link_of(element(*task.item), task);
 }
 
-std::optional<Search::Link> Search::link_of_choice(const Item& item) const {
+std::optional<MatchSearch::Link> MatchSearch::link_of_choice(const Item& item) const {
   std::optional<Link> found;
   for (const auto& items : item.alternatives) {
     for (const Item& i : items) {
@@ -328,7 +328,7 @@ std::optional<Search::Link> Search::link_of_choice(const Item& item) const {
   return found;
 }
 
-std::optional<Search::Link> Search::link_of(const Element& e, const Task& task) const {
+std::optional<MatchSearch::Link> MatchSearch::link_of(const Element& e, const Task& task) const {
   const Binding* own = find(e.capture);
   if (e.several)
     return own != nullptr && own->list && !own->is_node ? std::optional(Link{{}, true}) : std::nullopt;

@@ -16,9 +16,9 @@ void sort_nodes(const ir::Graph& graph, std::vector<ir::NodeId>& nodes);
 
 // Backtracking over tasks: items of the pattern that are not matched yet. The first of them that is connected
 // with what is matched comes next, so elements may stand in any order.
-class Search {
+class MatchSearch {
  public:
-  Search(const Rule& rule, const ir::Graph& graph, const MatchOptions& options);
+  MatchSearch(const Rule& rule, const ir::Graph& graph, const MatchOptions& options);
   Outcome run(ir::NodeId anchor);
 
  private:

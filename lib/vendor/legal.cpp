@@ -1,4 +1,5 @@
 // The limits of the published flow, each with its reason.
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/partition/crossings.h"
@@ -154,7 +155,7 @@ class Asked {
                       "The composite takes no constants.");
     }
     if (Legality l = images(n_.inputs[0], 1); !l.ok) return l;
-    const int64_t axis = n_.int_attr("axis");
+    const int64_t axis = ops::attr::axis(n_);
     if (axis == 1 || axis == -3) return {};
     return refuse("axis", std::to_string(axis), "1", "The composite concatenates channels.");
   }

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/support/base64.h"
 #include "mrvlc/support/json_document.h"
@@ -251,7 +252,7 @@ class Writer {
         d.own[fmt::format("{}_layout", kNames[i])] = one("-O");
       }
       d.own["axis"] = one(3);
-      d.own["epsilon"] = one(fmt::format("{:.17g}", norm->float_attr("epsilon")));
+      d.own["epsilon"] = one(fmt::format("{:.17g}", ops::attr::epsilon(*norm)));
       d.own["center"] = one(1);
       d.own["scale"] = one(1);
     }

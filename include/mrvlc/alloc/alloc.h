@@ -61,11 +61,11 @@ class FirstFit {
   size_t size() const { return placed_.size(); }
 
  private:
-  struct Placed {
+  struct Interval {
     int64_t offset, top, begin, end;
   };
   int64_t capacity_, alignment_;
-  std::vector<Placed> placed_;  // by offset
+  std::vector<Interval> placed_;  // by offset
 };
 
 }  // namespace mrvlc::alloc

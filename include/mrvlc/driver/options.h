@@ -30,6 +30,7 @@ struct Gates {
   // OUT of an earlier compile, and the share by which numbers may be worse (docs/reports.md).
   std::filesystem::path baseline;
   double tolerance = 0;
+  bool proved = false;  // `mrvlc prove` refuses no binary
 };
 
 // The dependency file for make or Ninja; none where `file` is empty.

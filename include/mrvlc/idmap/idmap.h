@@ -1,8 +1,8 @@
 // The ID map: from every instruction and every line of C back to the ONNX operators, and forth. It is derived
 // from the compiler's own lineage, never collected on the side. Format: docs/idmap.md.
 #pragma once
-#include "mrvlc/idmap/fates.h"
 #include "mrvlc/idmap/map.h"
+#include "mrvlc/idmap/source_outcomes.h"
 
 namespace mrvlc::idmap {
 
@@ -12,7 +12,7 @@ std::string json_text(std::string_view text);
 // Values of regions that are not plain fp16.
 std::vector<KeptPrecision> kept_precisions(const ir::Graph& graph, const partition::Partition& partition);
 // The document, all but its last new line.
-void write(JsonWriter& out, const Compiled& compiled, const Fates& fates);
+void write(JsonWriter& out, const Compiled& compiled, const SourceOutcomes& outcomes);
 // The same in memory, which takes many times as much: for tools and tests.
 Map build(const Compiled& compiled);
 

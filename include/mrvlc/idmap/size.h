@@ -1,6 +1,6 @@
 // A limit on the size of idmap.json, told before anything is written.
 #pragma once
-#include "mrvlc/idmap/fates.h"
+#include "mrvlc/idmap/source_outcomes.h"
 #include "mrvlc/support/diag.h"
 
 namespace mrvlc::idmap {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/support/checked.h"
 
 namespace mrvlc::accel {
@@ -58,7 +59,7 @@ Axis axis_of(const ops::WindowParams& p, size_t d) {
 
 int64_t reduction_of(const ir::Graph& graph, const ir::Node& n) {
   const Shape& a = graph.value(n.inputs[0]).type.shape;
-  return n.is(Op::Gemm) ? a[n.int_attr("transA") == 0 ? 1 : 0] : a.back();
+  return n.is(Op::Gemm) ? a[ops::attr::trans_a(n) ? 0 : 1] : a.back();
 }
 
 // Moves that keep every element, moves that keep each element at most once, and those that may leave any out.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "legal/kinds.h"
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/weights.h"
 
@@ -96,7 +97,7 @@ std::optional<ScaledWeights> constant_weights(const ir::Graph& graph, const ir::
   if (w == nullptr) return std::nullopt;
   auto layout = ops::weight_layout(anchor, w->shape());
   if (!layout) return std::nullopt;
-  return ScaledWeights{*w, *layout, anchor.is(Op::Gemm) ? anchor.float_attr("alpha") : 1.0f, {}};
+  return ScaledWeights{*w, *layout, anchor.is(Op::Gemm) ? ops::attr::alpha(anchor) : 1.0f, {}};
 }
 
 FoldedConstants fold_constants(const ir::Graph& graph, const Layer& layer) {

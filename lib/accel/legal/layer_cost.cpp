@@ -8,6 +8,7 @@
 #include <set>
 
 #include "legal/kinds.h"
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/support/checked.h"
 
@@ -183,7 +184,7 @@ class Estimate {
 
   void product() {
     const Shape &a = in(0), &b = in(1);
-    bool gemm = anchor_.is(Op::Gemm), transposed = gemm && anchor_.int_attr("transA") != 0;
+    bool gemm = anchor_.is(Op::Gemm), transposed = gemm && ops::attr::trans_a(anchor_);
     int64_t k = a.empty() ? 1 : transposed ? a[0] : a.back();
     int64_t columns = out().empty() ? 1 : out().back(), rows = 1, batch = 1;
     for (size_t d = 0; d + 1 < out().size(); ++d) rows = times(rows, out()[d]);
@@ -254,7 +255,7 @@ class Estimate {
 
   // Six dimensions, of which a copy has three and its run.
   void blocks() {
-    int64_t b = anchor_.int_attr("blocksize");
+    int64_t b = ops::attr::blocksize(anchor_);
     const Shape& wide = anchor_.is(Op::DepthToSpace) ? out() : in(0);
     if (wide.size() != 4 || b < 1) return;
     int64_t dims[] = {wide[1], wide[2] / b, b, wide[3] / b, b};

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "legal/legal.h"
+#include "mrvlc/ops/attributes.h"
 
 namespace mrvlc::accel {
 namespace {
@@ -31,7 +32,7 @@ int64_t grouped_rank(const Shape& shape, const std::vector<bool>& alone) {
 }
 
 Legality transpose(const LegalContext& c) {
-  std::vector<int64_t> perm = c.anchor().ints_attr("perm");
+  std::vector<int64_t> perm = ops::attr::perm(c.anchor());
   if (perm.empty()) {
     for (int64_t d = c.in().rank(); d > 0; --d) perm.push_back(d - 1);
   }
@@ -113,7 +114,7 @@ Legality resize_attributes(const ir::Node& n, const ops::ResizeParams& p) {
     return refuse("coordinate_transformation_mode", p.coordinate_mode, "any but tf_crop_and_resize",
                   "cropping and resizing in one operator is not done on the accelerator.");
   }
-  if (n.op->attr_index("antialias") >= 0 && n.has_attr("antialias") && n.int_attr("antialias") != 0) {
+  if (ops::attr::antialias(n)) {
     return refuse("antialias", "1", "0", "the accelerator resizes without antialiasing.");
   }
   return legal();

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "legal/legal.h"
+#include "mrvlc/ops/attributes.h"
 
 namespace mrvlc::accel {
 namespace {
@@ -26,7 +27,7 @@ int64_t product(const Shape& shape, size_t from) {
 
 Legality layer_norm(const LegalContext& c) {
   MRVLC_LEGAL(outputs_unused(c, 1));
-  auto axis = ops::normalize_axis(c.anchor().int_attr("axis"), c.in().rank());
+  auto axis = ops::normalize_axis(ops::attr::axis(c.anchor()), c.in().rank());
   if (!axis.ok()) return refuse(axis.error());
   return row(c, "normalised row", product(c.in().shape, static_cast<size_t>(*axis)));
 }
@@ -37,7 +38,7 @@ Legality batch_norm(const LegalContext& c) {
     return refuse("rank", std::to_string(c.in().rank()), "at least 2",
                   "the operand has no dimension of channels; the accelerator scales along one.");
   }
-  if (c.anchor().op->attr_index("training_mode") >= 0 && c.anchor().int_attr("training_mode") != 0) {
+  if (ops::attr::training_mode(c.anchor())) {
     return refuse("training_mode", "1", "0",
                   "it computes the statistics of the batch; the accelerator takes given ones.");
   }
@@ -74,7 +75,7 @@ Legality legal_reduce(const LegalContext& c) {
 
 Legality legal_softmax(const LegalContext& c) {
   if (c.anchor().is(Op::ReduceLogSumExp)) return log_sum_exp(c);
-  auto axis = ops::normalize_axis(c.anchor().int_attr("axis"), c.in().rank());
+  auto axis = ops::normalize_axis(ops::attr::axis(c.anchor()), c.in().rank());
   if (!axis.ok()) return refuse(axis.error());
   return row(c, "row", c.in().shape[static_cast<size_t>(*axis)]);
 }

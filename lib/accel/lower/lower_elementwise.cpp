@@ -6,6 +6,7 @@
 
 #include "lower/lowering.h"
 #include "mrvlc/accel/vector_unit.h"
+#include "mrvlc/ops/attributes.h"
 
 namespace mrvlc::accel {
 namespace {
@@ -224,9 +225,9 @@ std::optional<EpilogueSpec> activation_of(Lowering& l, const ir::Node& node, ir:
     case Op::Clip:
       return clip_of(l, node);
     case Op::LeakyRelu:
-      return simple(Activation::Leaky, node.float_attr("alpha"));
+      return simple(Activation::Leaky, ops::attr::alpha(node));
     case Op::HardSigmoid:
-      return simple(Activation::HardSigmoid, node.float_attr("alpha"), node.float_attr("beta"));
+      return simple(Activation::HardSigmoid, ops::attr::alpha(node), ops::attr::beta(node));
     case Op::HardSwish:
       return simple(Activation::HardSwish, 1.0 / 6, 0.5);
     default:

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "lower/axis_map.h"
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/params.h"
 
 namespace mrvlc::accel {
@@ -10,7 +11,7 @@ namespace {
 
 Status transpose(Lowering& l, const ir::Node& node) {
   View x = l.read(node.inputs[0]);
-  std::vector<int64_t> perm = node.ints_attr("perm");
+  std::vector<int64_t> perm = ops::attr::perm(node);
   if (perm.empty()) {
     perm = identity_perm(x.dims.size());
     std::ranges::reverse(perm);
@@ -29,7 +30,7 @@ Status slice(Lowering& l, const ir::Node& node) {
 
 Status split(Lowering& l, const ir::Node& node) {
   View x = l.read(node.inputs[0]);
-  MRVLC_ASSIGN(int64_t axis, ops::normalize_axis(node.int_attr("axis"), static_cast<int64_t>(x.dims.size())));
+  MRVLC_ASSIGN(int64_t axis, ops::normalize_axis(ops::attr::axis(node), static_cast<int64_t>(x.dims.size())));
   auto d = static_cast<size_t>(axis);
   int64_t at = 0;
   for (ir::ValueId out : node.outputs) {
@@ -83,11 +84,11 @@ Status expand(Lowering& l, const ir::Node& node) {
 // The blocks of one side and the channels of the other are two factorings of the same six dimensions.
 Status blocks(Lowering& l, const ir::Node& node) {
   bool to_space = node.is(Op::DepthToSpace);
-  int64_t b = node.int_attr("blocksize");
+  int64_t b = ops::attr::blocksize(node);
   View x = l.read(node.inputs[0]), y = l.result(node.outputs[0]);
   const View &deep = to_space ? x : y, &wide = to_space ? y : x;
   View w = factored(factored(wide, 3, b), 2, b);  // n c h bh w bw
-  bool column_first = to_space && node.string_attr("mode") == "CRD";
+  bool column_first = to_space && ops::attr::mode(node) == "CRD";
   View d = column_first ? factored(factored(deep, 1, b), 1, b)                      // n c bh bw h w
                         : factored(factored(deep, 1, deep.dims[1] / b / b), 1, b);  // n bh bw c h w
   if (column_first) {
@@ -124,7 +125,7 @@ Status lower_concat(Lowering& l) {
   const ir::Node& node = l.graph().node(l.layer().anchor);
   View whole = l.result(node.outputs[0]);
   MRVLC_ASSIGN(int64_t axis,
-               ops::normalize_axis(node.int_attr("axis"), static_cast<int64_t>(whole.dims.size())));
+               ops::normalize_axis(ops::attr::axis(node), static_cast<int64_t>(whole.dims.size())));
   auto d = static_cast<size_t>(axis);
   int64_t at = 0;
   for (ir::ValueId in : node.inputs) {
@@ -145,7 +146,7 @@ bool only_feeds_products(const Lowering& l, ir::ValueId value) {
     const ir::Node& node = l.graph().node(user);
     bool product = layer != nullptr && layer->anchor == user && layer->kind == LayerKind::Fc &&
                    node.inputs[0] == value && l.graph().is_constant(node.inputs[1]);
-    if (product && node.is(Op::Gemm)) product = node.int_attr("transA") == 0;
+    if (product && node.is(Op::Gemm)) product = !ops::attr::trans_a(node);
     if (!product) return false;
   }
   return !l.graph().value(value).users.empty();

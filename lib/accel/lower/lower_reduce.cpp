@@ -6,6 +6,7 @@
 
 #include "lower/lowering.h"
 #include "lower/sums.h"
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/support/checked.h"
 
@@ -95,7 +96,7 @@ Status lower_softmax(Lowering& l) {
     return finish_layer(l, node.outputs[0]);
   }
   const Dims& dims = l.shape(node.inputs[0]);
-  MRVLC_ASSIGN(int64_t axis, ops::normalize_axis(node.int_attr("axis"), static_cast<int64_t>(dims.size())));
+  MRVLC_ASSIGN(int64_t axis, ops::normalize_axis(ops::attr::axis(node), static_cast<int64_t>(dims.size())));
   PeBuilder b(l, dims, node.id);
   PeOperand x = b.view(l.read(node.inputs[0]));
   PeOperand max = b.reduced_temp({axis});
@@ -195,7 +196,7 @@ Status normalise(Lowering& l, const ir::Node& node, const std::vector<int64_t>& 
   float share = 1.0f / static_cast<float>(count_of(dims, axes));
   bool instance = parameters_from != kFromRight;  // rows of a layer normalisation fit on-chip memory
   Reduction mean_of{ReduceOp::Sum, axes, share, 0, instance},
-      variance_of{ReduceOp::SumOfSquares, axes, share, node.float_attr("epsilon"), instance};
+      variance_of{ReduceOp::SumOfSquares, axes, share, ops::attr::epsilon(node), instance};
   PeBuilder b(l, dims, node.id);
   PeOperand centred, variance;
   if (at_once(dims, mean_of) && !few_rows(l, dims, axes)) {
@@ -241,7 +242,7 @@ Status batch_norm(Lowering& l, const ir::Node& node) {
   std::vector<float> scale, shift;
   for (int64_t i = 0; i < c[0]->elements(); ++i) {
     double s =
-        c[0]->as_double(i) / std::sqrt(c[3]->as_double(i) + static_cast<double>(node.float_attr("epsilon")));
+        c[0]->as_double(i) / std::sqrt(c[3]->as_double(i) + static_cast<double>(ops::attr::epsilon(node)));
     scale.push_back(static_cast<float>(s));
     shift.push_back(static_cast<float>(c[1]->as_double(i) - c[2]->as_double(i) * s));
   }
@@ -269,7 +270,7 @@ Status lower_norm(Lowering& l) {
     for (int64_t d = 2; d < rank; ++d) axes.push_back(d);
     MRVLC_TRY(normalise(l, node, axes, 1));
   } else if (node.is(Op::LayerNormalization, Op::RMSNormalization)) {
-    MRVLC_ASSIGN(int64_t axis, ops::normalize_axis(node.int_attr("axis"), rank));
+    MRVLC_ASSIGN(int64_t axis, ops::normalize_axis(ops::attr::axis(node), rank));
     for (int64_t d = axis; d < rank; ++d) axes.push_back(d);
     MRVLC_TRY(normalise(l, node, axes, kFromRight));
   } else {

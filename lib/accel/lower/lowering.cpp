@@ -7,6 +7,7 @@
 
 #include "mrvlc/accel/epilogue.h"
 #include "mrvlc/accel/legality.h"
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/support/checked.h"
 #include "mrvlc/tensor/float16.h"
 #include "plan/pe_plan.h"
@@ -97,7 +98,7 @@ void Lowering::place_concats() {
   for (const partition::Layer& layer : region_.layers) {
     const ir::Node& node = graph_.node(layer.anchor);
     if (!node.is(Op::Concat) || layer.nodes.size() != 1) continue;
-    int64_t axis = node.int_attr("axis"), rank = static_cast<int64_t>(shape(node.outputs[0]).size()), at = 0;
+    int64_t axis = ops::attr::axis(node), rank = static_cast<int64_t>(shape(node.outputs[0]).size()), at = 0;
     if (axis < 0) axis += rank;
     for (ir::ValueId in : node.inputs) {
       const ir::Value& value = graph_.value(in);

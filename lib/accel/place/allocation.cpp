@@ -51,7 +51,7 @@ class Allocator {
     }
   }
 
-  std::optional<Allocation> run(const FetchShare& share, Placed& failed) {
+  std::optional<Allocation> run(const FetchShare& share, PlacementResult& failed) {
     rooms_ = rooms_of(share);
     alloc::Options options;
     options.alignment = m_.ocm_alignment;
@@ -163,7 +163,7 @@ class Allocator {
   }
 
   // Tensors and the room for fetches wherever they fit; empty: they do not.
-  Offsets mixed(Placed& failed) {
+  Offsets mixed(PlacementResult& failed) {
     for (const FetchRoom& f : rooms_) list_.push_back({f.first, f.last + 1, f.bytes});
     alloc::Options options;
     options.alignment = m_.ocm_alignment;
@@ -210,7 +210,7 @@ class Allocator {
 }  // namespace
 
 std::optional<Allocation> allocate(TileProgram& program, const target::Machine& machine,
-                                   const FetchShare& share, Placed& failed) {
+                                   const FetchShare& share, PlacementResult& failed) {
   return Allocator(program, machine).run(share, failed);
 }
 

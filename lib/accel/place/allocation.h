@@ -25,6 +25,6 @@ struct FetchShare {
 // Sets `start` and `address` of items that no fetch fills. `shortage` and `short_bytes` of `failed` are set
 // where there is no room.
 std::optional<Allocation> allocate(TileProgram& program, const target::Machine& machine,
-                                   const FetchShare& share, Placed& failed);
+                                   const FetchShare& share, PlacementResult& failed);
 
 }  // namespace mrvlc::accel

@@ -50,12 +50,12 @@ class FetchPlacer {
 
 }  // namespace
 
-Placed place(TileProgram& program, const target::Machine& machine, double fetch_share) {
+PlacementResult place(TileProgram& program, const target::Machine& machine, double fetch_share) {
   for (Item& i : program.items) i.bytes = aligned(std::max<int64_t>(i.bytes, 1), machine);
   // Two steps' worth of what is fetched, so that one arrives while the other is used; one where that is too
   // much.
   auto share = static_cast<int64_t>(fetch_share * machine.ocm_bytes);
-  Placed placed;
+  PlacementResult placed;
   for (FetchShare ahead : {FetchShare{2, share}, FetchShare{2, 0}, FetchShare{1, 0}}) {
     std::optional<Allocation> allocation = allocate(program, machine, ahead, placed);
     if (!allocation) continue;

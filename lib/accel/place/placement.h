@@ -17,7 +17,7 @@ struct Shortage {
 // DDR to keep up with the engines (estimated), or as memory permits.
 // `fetch_share`: of memory, kept for what is fetched just ahead where tensors leave so much. Estimates the
 // cycles of the whole program.
-struct Placed {
+struct PlacementResult {
   std::optional<Shortage> shortage;
   double cycles = 0;
   int64_t short_bytes =
@@ -26,6 +26,6 @@ struct Placed {
   // least that any placement needs for them.
   int64_t peak = 0, peak_bound = 0;
 };
-Placed place(TileProgram& program, const target::Machine& machine, double fetch_share);
+PlacementResult place(TileProgram& program, const target::Machine& machine, double fetch_share);
 
 }  // namespace mrvlc::accel

@@ -40,9 +40,9 @@ struct Edge {
   uint32_t buffer = 0;
 };
 
-class Search {
+class CutSearch {
  public:
-  Search(const Program& p, const target::Machine& m, uint32_t tiles, const Prices& price)
+  CutSearch(const Program& p, const target::Machine& m, uint32_t tiles, const Prices& price)
       : p_(p), m_(m), tiles_(tiles), price_(price) {
     for (const Primitive& primitive : p.primitives) options_.push_back(options_of(primitive));
     connect();
@@ -258,7 +258,7 @@ double work_cycles(const Primitive& primitive, const Cut& cut, const target::Mac
 
 std::vector<Cut> choose_cuts(const Program& program, const target::Machine& machine, uint32_t tiles,
                              const Prices& price) {
-  return Search(program, machine, tiles, price).run();
+  return CutSearch(program, machine, tiles, price).run();
 }
 
 double room_matters(const Program& program, const target::Machine& m, uint32_t tiles) {

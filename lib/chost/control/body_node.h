@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "function.h"
+#include "mrvlc/ops/attributes.h"
 
 namespace mrvlc::chost {
 
@@ -20,7 +21,7 @@ class BodyNode {
   const TensorType& in_type(size_t i) const { return graph_.value(node_.inputs[i]).type; }
   const TensorType& out_type(size_t i) const { return graph_.value(node_.outputs[i]).type; }
   // Formal inputs of the body: what follows are values of the graph around it that the body reads.
-  size_t formals() const { return static_cast<size_t>(node_.int_attr("formals")); }
+  size_t formals() const { return static_cast<size_t>(ops::attr::formals(node_)); }
   // Of the generated names.
   const std::string& prefix() const { return f_.program().options.name; }
 

@@ -1,6 +1,7 @@
 // Loop: rounds until the trip count or the condition ends them. Results that stack what rounds give grow
 // along axis 0.
 #include "control/rounds.h"
+#include "mrvlc/ops/attributes.h"
 
 namespace mrvlc::chost {
 
@@ -9,7 +10,7 @@ namespace {
 // What ends the loop is data: whoever compiles the model, or the program, may bound the rounds.
 void put_limit(BodyNode& n) {
   Function& f = n.function();
-  const int64_t limit = n.node().int_attr("max_rounds");
+  const int64_t limit = ops::attr::max_rounds(n.node());
   if (n.known_trips()) return;
   f.line("#ifdef MRVL_MAX_ROUNDS");
   n.fail_if("i >= MRVL_MAX_ROUNDS", "VALUE");

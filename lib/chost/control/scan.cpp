@@ -1,6 +1,7 @@
 // Scan: a round for each slice of the scanned inputs; their axes and directions, and those of the results,
 // are attributes.
 #include "control/rounds.h"
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/control_flow.h"
 
 namespace mrvlc::chost {
@@ -73,8 +74,8 @@ class Scan {
   }
 
   void declare_results() {
-    std::vector<int64_t> axes = n_.node().ints_attr("scan_output_axes");
-    reversed_ = n_.node().ints_attr("scan_output_directions");
+    std::vector<int64_t> axes = ops::attr::scan_output_axes(n_.node());
+    reversed_ = ops::attr::scan_output_directions(n_.node());
     const size_t count = body_.outputs().size() - p_.states;
     axes.resize(count, 0);
     reversed_.resize(count, 0);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "function.h"
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/ops/quantized.h"
 
@@ -26,7 +27,7 @@ const Tensor* one_constant(const ir::Graph& graph, const ir::Node& node, size_t 
 bool is_plain(const ir::Graph& graph, const ir::Node& node, ir::ValueId bytes, ir::ValueId floats) {
   const Tensor* scale = one_constant(graph, node, 1);
   const bool no_zero = node.inputs.size() < 3 || !node.inputs[2].valid();
-  return scale != nullptr && scale->elem() == ElementType::F32 && node.int_attr("block_size") == 0 &&
+  return scale != nullptr && scale->elem() == ElementType::F32 && ops::attr::block_size(node) == 0 &&
          (no_zero || one_constant(graph, node, 2) != nullptr) && is_byte_type(graph.value(bytes).type.elem) &&
          graph.value(floats).type.elem == ElementType::F32 && !ops::has_dynamic_shapes(graph, node);
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/tensor/tensor.h"
 
@@ -19,7 +20,7 @@ std::optional<double> slope_of(const ir::Node& node) {
   if (node.is(Op::Sigmoid)) return 0.25;
   if (node.is(Op::Softmax)) return 0.5;
   if (node.is(Op::Tanh, Op::Clip, Op::Softsign)) return 1;
-  if (node.is(Op::HardSigmoid)) return std::abs(static_cast<double>(node.float_attr("alpha")));
+  if (node.is(Op::HardSigmoid)) return std::abs(static_cast<double>(ops::attr::alpha(node)));
   return std::nullopt;
 }
 

@@ -139,9 +139,9 @@ std::vector<bool> half_seen(const ReferenceTask& task, const std::vector<Referen
 
 // Inputs by which blind outputs move most: others are drawn, then the best are made larger, smaller, shifted
 // and mixed, and what is better stays.
-class Search {
+class InputSearch {
  public:
-  Search(const ReferenceTask& task, Reference& reference) : task_(task), reference_(reference) {}
+  InputSearch(const ReferenceTask& task, Reference& reference) : task_(task), reference_(reference) {}
 
   void run() {
     left_ = task_.tries;
@@ -242,7 +242,7 @@ Result<Reference> make_reference(const ReferenceTask& task) {
   if (out.samples.empty() && out.why) return *out.why;
   out.blind = blind_outputs(task, out.samples);
   if (!out.blind.empty() && task.tries > 0) {
-    Search(task, out).run();
+    InputSearch(task, out).run();
     out.blind = blind_outputs(task, out.samples);
   }
   out.half_seen = half_seen(task, out.samples);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/saturating.h"
@@ -35,11 +36,11 @@ bool any_of_type(const ir::Graph& graph, const ir::Node& node, auto holds) {
 // may be anything, the bound that there is for them.
 int64_t steps_of(const ir::Graph& graph, const ir::Node& node, bool on_accelerator) {
   const int64_t work = ops::evaluation_work(graph, node);
-  const bool windows = node.op->attr_index("kernel_shape") >= 0;
+  const bool windows = ops::attr::has_window(node);
   if (!on_accelerator && !windows) return work;
   int64_t taps = 1;
   if (windows)
-    for (int64_t k : node.ints_attr("kernel_shape")) taps = saturating_mul(taps, k);
+    for (int64_t k : ops::attr::kernel_shape(node)) taps = saturating_mul(taps, k);
   return std::min(work, saturating_mul(moved(graph, node), taps));
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "accuracy/held.h"
+#include "accuracy/pinned_sources.h"
 #include "mrvlc/support/glob.h"
 
 namespace mrvlc::driver {
@@ -86,7 +86,7 @@ void Fitting::find_choices(const ProbedModel& m, const std::vector<Accuracy::Bey
 Fitting::Way Fitting::look(const ProbedModel& m, ir::ValueId value, const Precision& precision) const {
   Way way;
   const ir::Graph& graph = m.model.graph;
-  const std::set<ir::SourceId> held = held_sources(graph, options_);
+  const std::set<ir::SourceId> held = pinned_sources(graph, options_);
   for (const bool makes : {true, false}) {
     for (const partition::Region& region : m.partition.regions) {
       const partition::PrecisionChoice can(graph, region);
@@ -95,7 +95,7 @@ Fitting::Way Fitting::look(const ProbedModel& m, ir::ValueId value, const Precis
       for (const partition::Layer& layer : region.layers) {
         if (!makes_or_reads(graph, layer, value, makes)) continue;
         way.cpu.insert(layer.nodes.begin(), layer.nodes.end());
-        way.held = way.held || any_held(graph, layer.nodes, held);
+        way.held = way.held || any_pinned(graph, layer.nodes, held);
       }
     }
     if (!way.cpu.empty()) break;

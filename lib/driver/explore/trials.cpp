@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "accuracy/held.h"
+#include "accuracy/pinned_sources.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -67,8 +67,8 @@ std::optional<Made> AccuracyTrials::made(const AccuracyChoice& choice) && {
 std::optional<RegionRoundings> AccuracyTrials::roundings() const {
   const ir::Graph& graph = placed_->model.graph;
   RegionRoundings out(graph, placed_->partition, *placed_->backend, layer_cycles_);
-  const std::set<ir::SourceId> held = held_sources(graph, options_);
-  for (RegionLayer& layer : out.layers) layer.held = any_held(graph, layer.nodes, held);
+  const std::set<ir::SourceId> held = pinned_sources(graph, options_);
+  for (RegionLayer& layer : out.layers) layer.held = any_pinned(graph, layer.nodes, held);
   const std::vector<ir::ValueId>& compared = first_->compared();
   std::vector<ir::ValueId> floats;
   for (ir::ValueId v : compared.empty() ? graph.outputs() : compared)

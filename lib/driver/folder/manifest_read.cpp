@@ -251,6 +251,18 @@ Result<std::optional<OutputFolder>> folder_of(const fs::path& file) {
   return std::optional(std::move(folder));
 }
 
+namespace {
+
+// It is written, or written anew, behind the manifest, and of binaries that go.
+void add_certificate(const fs::path& out, WrittenFiles& own) {
+  const auto certificate = read_file(out / kCertificate, kMaxManifest);
+  if (!certificate.ok() || certificate->find(kCertificateSchema) == std::string::npos) return;
+  std::erase_if(own, [](const auto& file) { return file.first == kCertificate; });
+  own.emplace_back(kCertificate, sha256_hex(*certificate));
+}
+
+}  // namespace
+
 WrittenFiles own_files(const fs::path& out) {
   std::error_code ec;
   if (!fs::exists(out / "manifest.json", ec)) return {};
@@ -259,6 +271,7 @@ WrittenFiles own_files(const fs::path& out) {
   if (!folder.ok() || !manifest.ok()) return {};
   WrittenFiles own(folder->files.begin(), folder->files.end());
   own.emplace_back("manifest.json", sha256_hex(*manifest));
+  add_certificate(out, own);
   return own;
 }
 

@@ -19,6 +19,9 @@ inline std::string target_file(const std::string& name, size_t count) {
   return count == 1 ? "target.json" : name + ".target.json";
 }
 inline constexpr const char* kReportPage = "report.html";
+// What `mrvlc prove` and --prove write.
+inline constexpr const char* kCertificate = "certificate.json";
+inline constexpr const char* kCertificateSchema = "mrvlc-certificate-1";
 // The graph; not where it is larger than a picture can be.
 inline constexpr const char* kGraphFile = "graph.json";
 

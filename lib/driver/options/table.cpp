@@ -304,6 +304,10 @@ const std::vector<OptionRecord>& gate_options() {
       {"--tolerance", G::Gates, c::kCompile, "SHARE",
        "of --baseline: the share by which numbers may be worse (0)",
        r::share(member(&O::gates, &Gates::tolerance)), 0, "", "--baseline"},
+      {"--prove", G::Gates, c::kCompile | c::kBatch, "",
+       "exit with code 5 when a binary does not compute the model, for all inputs; else certificate.json is "
+       "written (docs/prove.md)",
+       r::flag(member(&O::gates, &Gates::proved)), f::kNeedsRegions},
   };
   return all;
 }

@@ -1,4 +1,6 @@
 // OUT: placement.json, report.json, report.txt, idmap.json, the stub, the binaries, and manifest.json last.
+#include "output/output.h"
+
 #include "accuracy/quantize_report.h"
 #include "accuracy/quantized_model.h"
 #include "folder/output_folder.h"
@@ -55,9 +57,9 @@ Status write_extras(OutputDir& dir, const CompiledModel& m, const CompileOptions
 }
 
 Status write_reports(OutputDir& dir, const CompiledModel& m, const CompileOptions& options,
-                     const idmap::Fates& fates, Report& report) {
+                     const idmap::SourceOutcomes& outcomes, Report& report) {
   std::vector<report::Region> regions = report_regions(m);
-  const PlacedNodes nodes(m, fates);
+  const PlacedNodes nodes(m, outcomes);
   report = make_report(m, options, nodes, regions);
   MRVLC_TRY(write_json(dir, "placement.json", [&](JsonWriter& out) { write_placement(out, m, nodes); }));
   MRVLC_TRY(dir.write("report.json", json::document(report)));
@@ -138,19 +140,19 @@ Json manifest_json(const CompiledModel& m, const CompileOptions& options, const 
 
 }  // namespace
 
-Status write_output(const CompiledModel& m, const CompileOptions& options,
-                    const std::function<Status(const OutputDir&)>& before_commit, Report& report) {
+Status write_output(const CompiledModel& m, const CompileOptions& options, const WriteHooks& hooks,
+                    Report& report) {
   MRVLC_TRY(check_replaceable(options.out));
   MRVLC_TRY(idmap::check_size(m.model.graph));
   InterruptGuard guard;  // a signal must not leave the staging folder behind
   MRVLC_ASSIGN(OutputDir dir, OutputDir::create(options.out));
   const idmap::Compiled compiled{m.model.graph, m.partition, m.regions, m.host, m.target_names()};
-  const idmap::Fates fates(compiled);
+  const idmap::SourceOutcomes outcomes(compiled);
   // Beside the reports: both have entries for every node.
   auto map = std::async(launch_for(options.jobs), [&] {
-    return write_json(dir, "idmap.json", [&](JsonWriter& out) { idmap::write(out, compiled, fates); });
+    return write_json(dir, "idmap.json", [&](JsonWriter& out) { idmap::write(out, compiled, outcomes); });
   });
-  Status reports = write_reports(dir, m, options, fates, report);
+  Status reports = write_reports(dir, m, options, outcomes, report);
   MRVLC_TRY(map.get());
   MRVLC_TRY(std::move(reports));
   for (size_t i = 0; i < m.regions.size(); ++i) {
@@ -170,9 +172,10 @@ Status write_output(const CompiledModel& m, const CompileOptions& options,
   MRVLC_TRY(write_extras(dir, m, options));
   MRVLC_TRY(write_quantized(dir, m, options));
   MRVLC_TRY(write_sbom(dir, m, options));
+  MRVLC_TRY(hooks.before_manifest(dir));
   MRVLC_TRY(dir.write("manifest.json", json_document(manifest_json(m, options, dir))));
   if (!options.force) MRVLC_TRY(keep_other_files(options.out, own_files(options.out), dir));
-  MRVLC_TRY(before_commit(dir));
+  MRVLC_TRY(hooks.before_commit(dir));
   if (interrupted() != 0) return make_diag<DiagCode::MRV0002>(options.out.string(), "interrupted");
   MRVLC_TRY(dir.commit());
   guard.done();

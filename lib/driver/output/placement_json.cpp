@@ -112,20 +112,20 @@ Entry entry_of(const CompiledModel& m, const PlacedNodes& nodes, size_t i, RuleT
 
 }  // namespace
 
-PlacedNodes::PlacedNodes(const CompiledModel& model, const idmap::Fates& fates)
-    : m_(model), fates_(fates), macs_(model.model.graph.sources().size()) {
+PlacedNodes::PlacedNodes(const CompiledModel& model, const idmap::SourceOutcomes& outcomes)
+    : m_(model), outcomes_(outcomes), macs_(model.model.graph.sources().size()) {
   add_macs(model.model.graph, 1, macs_);
 }
 
 const char* PlacedNodes::where(size_t i) const {
-  using Place = idmap::Fates::Place;
-  const Place place = fates_.place(ir::SourceId(i));
+  using Place = idmap::SourceOutcomes::Place;
+  const Place place = outcomes_.place(ir::SourceId(i));
   return idmap::name(place == Place::Removed ? Place::Folded : place);
 }
 
 bool PlacedNodes::on_cpu(size_t i) const {
-  using Place = idmap::Fates::Place;
-  const Place place = fates_.place(ir::SourceId(i));
+  using Place = idmap::SourceOutcomes::Place;
+  const Place place = outcomes_.place(ir::SourceId(i));
   const partition::NodeDecision* why = decision(i);
   const bool library = why != nullptr && why->call != partition::NodeDecision::kNoCall;
   return !library && (place == Place::Cpu || place == Place::Both);

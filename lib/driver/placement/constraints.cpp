@@ -79,17 +79,18 @@ std::vector<std::string> names_of(std::string_view machine) {
 
 }  // namespace
 
-Placed::Placed(const ir::Graph& graph, const partition::Partition& partition, std::string_view machine) {
+AssignedNodes::AssignedNodes(const ir::Graph& graph, const partition::Partition& partition,
+                             std::string_view machine) {
   const std::vector<std::string> names = names_of(machine);
   const auto regions_placed = all_regions(graph, partition);
   const chost::HostCode host;
   const std::vector<backend::RegionCode> regions;
-  const idmap::Fates fates({graph, partition, regions, host});
+  const idmap::SourceOutcomes outcomes({graph, partition, regions, host});
   for (size_t i = 0; i < graph.sources().size(); ++i) {
-    using Place = idmap::Fates::Place;
+    using Place = idmap::SourceOutcomes::Place;
     const ir::SourceId id(i);
-    const Place place = fates.place(id);
-    const partition::NodeDecision* d = fates.decision(id);
+    const Place place = outcomes.place(id);
+    const partition::NodeDecision* d = outcomes.decision(id);
     Source& s = sources.emplace_back();
     s.id = graph.sources()[i].id;
     s.name = graph.sources()[i].name, s.op_type = graph.sources()[i].op_type;
@@ -116,7 +117,7 @@ bool asks_for_rules(const std::vector<Constraint>& constraints) {
   });
 }
 
-void resolve_rules(std::vector<Constraint>& constraints, const Placed& placed) {
+void resolve_rules(std::vector<Constraint>& constraints, const AssignedNodes& placed) {
   for (Constraint& c : constraints) {
     std::vector<std::string> nodes;
     for (const std::string& selector : c.nodes) {
@@ -139,8 +140,9 @@ Diag no_change(const std::string& shown, std::string_view id, std::string_view w
 }
 
 // Nodes whose place is another one.
-Status moved(const PlacementFile& file, const std::map<std::string_view, const Placed::Source*>& placed,
-             const std::string& shown, std::vector<Constraint>& out) {
+Status moved(const PlacementFile& file,
+             const std::map<std::string_view, const AssignedNodes::Source*>& placed, const std::string& shown,
+             std::vector<Constraint>& out) {
   Constraint cpu, accelerator;
   cpu.on = Target::Cpu, accelerator.on = Target::Accelerator;
   for (const PlacementFile::Node& n : file.nodes) {
@@ -168,9 +170,9 @@ Status moved(const PlacementFile& file, const std::map<std::string_view, const P
 }
 
 // Regions of the file that are none without: what they hold is kept together.
-void regrouped(const PlacementFile& file, const Placed& placed, std::vector<Constraint>& out) {
+void regrouped(const PlacementFile& file, const AssignedNodes& placed, std::vector<Constraint>& out) {
   std::map<uint32_t, std::set<std::string>> now, before;
-  for (const Placed::Source& s : placed.sources) {
+  for (const AssignedNodes::Source& s : placed.sources) {
     if (on_accelerator(s.where) && s.region) before[*s.region].insert(s.id);
   }
   for (const PlacementFile::Node& n : file.nodes) {
@@ -190,19 +192,19 @@ void regrouped(const PlacementFile& file, const Placed& placed, std::vector<Cons
 
 // Somebody who moves a node to the CPU does not ask for the rest of its region to stay as it was.
 bool regions_changed(const PlacementFile& file,
-                     const std::map<std::string_view, const Placed::Source*>& placed) {
+                     const std::map<std::string_view, const AssignedNodes::Source*>& placed) {
   return std::ranges::any_of(file.nodes, [&](const PlacementFile::Node& n) {
-    const Placed::Source& s = *placed.at(n.id);
+    const AssignedNodes::Source& s = *placed.at(n.id);
     return on_accelerator(n.where) && on_accelerator(s.where) && n.region != s.region;
   });
 }
 
 }  // namespace
 
-Result<std::vector<Constraint>> changes(const PlacementFile& file, const Placed& placed,
+Result<std::vector<Constraint>> changes(const PlacementFile& file, const AssignedNodes& placed,
                                         const std::string& shown) {
-  std::map<std::string_view, const Placed::Source*> by_id;
-  for (const Placed::Source& s : placed.sources) by_id.emplace(s.id, &s);
+  std::map<std::string_view, const AssignedNodes::Source*> by_id;
+  for (const AssignedNodes::Source& s : placed.sources) by_id.emplace(s.id, &s);
   std::vector<Constraint> out;
   MRVLC_TRY(moved(file, by_id, shown, out));
   if (regions_changed(file, by_id)) regrouped(file, placed, out);
@@ -224,12 +226,12 @@ std::vector<Constraint> without_borders(const std::vector<Constraint>& constrain
   return out;
 }
 
-Status check_evictions(const std::vector<Constraint>& constraints, const Placed& before,
+Status check_evictions(const std::vector<Constraint>& constraints, const AssignedNodes& before,
                        const ir::Graph& graph, const partition::Partition& partition) {
   const auto border = std::ranges::find_if(constraints, draws_borders);
   if (border == constraints.end()) return {};
-  std::map<std::string_view, const Placed::Source*> were;
-  for (const Placed::Source& s : before.sources) were.emplace(s.id, &s);
+  std::map<std::string_view, const AssignedNodes::Source*> were;
+  for (const AssignedNodes::Source& s : before.sources) were.emplace(s.id, &s);
   for (const partition::NodeDecision& d : partition.decisions) {
     if (d.accelerator || graph.lineage(d.node).pass == ir::kWidenF16) continue;
     if (std::ranges::find(partition.beyond_regions, d.node) != partition.beyond_regions.end()) continue;

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "mrvlc/driver/options.h"
-#include "mrvlc/idmap/fates.h"
+#include "mrvlc/idmap/source_outcomes.h"
 #include "mrvlc/partition/constraints.h"
 
 namespace mrvlc::driver {
@@ -38,7 +38,7 @@ inline constexpr size_t kMaxPlacementBytes = size_t{256} << 20;
 Result<PlacementFile> read_placement(const std::string& text, const std::string& shown);
 
 // Where ONNX nodes run when a model is placed and not compiled.
-struct Placed {
+struct AssignedNodes {
   struct Source {
     std::string id, where;  // as placement.json says
     std::string target;     // a library, "host", or empty: the accelerator, or nothing is left to run
@@ -50,20 +50,20 @@ struct Placed {
   std::vector<std::pair<std::string, std::string>>
       rules;  // of a node, and an ONNX node it was made of, by id
 
-  Placed() = default;
+  AssignedNodes() = default;
   // `machine`: Machine::name of the accelerator.
-  Placed(const ir::Graph& graph, const partition::Partition& partition, std::string_view machine);
+  AssignedNodes(const ir::Graph& graph, const partition::Partition& partition, std::string_view machine);
 };
 
 // `rule:NAME` as the ids of the nodes that the rule took.
-void resolve_rules(std::vector<Constraint>& constraints, const Placed& placed);
+void resolve_rules(std::vector<Constraint>& constraints, const AssignedNodes& placed);
 // The file with the ids that its nodes have in this model: those of its own where name and operator are the
 // same, else those of the only node of that name and operator. MRV0413: there is none; MRV1071 is said of
 // such nodes, MRV1072 of members that were changed and are not read.
-Result<PlacementFile> matched(PlacementFile file, const Placed& placed, const std::string& shown,
+Result<PlacementFile> matched(PlacementFile file, const AssignedNodes& placed, const std::string& shown,
                               Diagnostics& diagnostics);
 // What the user changed in a placement.json: the differences to what comes about without. MRV0413.
-Result<std::vector<Constraint>> changes(const PlacementFile& file, const Placed& placed,
+Result<std::vector<Constraint>> changes(const PlacementFile& file, const AssignedNodes& placed,
                                         const std::string& shown);
 
 bool asks_for_rules(const std::vector<Constraint>& constraints);
@@ -71,7 +71,7 @@ bool draws_borders(const Constraint& c);
 // The same without what draws borders or limits regions.
 std::vector<Constraint> without_borders(const std::vector<Constraint>& constraints);
 // MRV0412 where an ONNX node of the accelerator came to the CPU because of a border.
-Status check_evictions(const std::vector<Constraint>& constraints, const Placed& before,
+Status check_evictions(const std::vector<Constraint>& constraints, const AssignedNodes& before,
                        const ir::Graph& graph, const partition::Partition& partition);
 
 }  // namespace mrvlc::driver

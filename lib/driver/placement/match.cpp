@@ -11,7 +11,7 @@ namespace mrvlc::driver {
 namespace {
 
 using Node = PlacementFile::Node;
-using Source = Placed::Source;
+using Source = AssignedNodes::Source;
 
 // As messages show it: by its name, where it has one.
 std::string shown_node(std::string_view id, std::string_view name, std::string_view op_type) {
@@ -23,7 +23,7 @@ std::string shown_node(const Source& s) {
 
 class Matcher {
  public:
-  Matcher(const Placed& placed, const std::string& shown) : shown_(shown) {
+  Matcher(const AssignedNodes& placed, const std::string& shown) : shown_(shown) {
     for (const Source& s : placed.sources) {
       by_id_.emplace(s.id, &s);
       if (!s.name.empty()) by_name_[{idmap::json_text(s.name), idmap::json_text(s.op_type)}].push_back(&s);
@@ -105,7 +105,7 @@ class Matcher {
 
 }  // namespace
 
-Result<PlacementFile> matched(PlacementFile file, const Placed& placed, const std::string& shown,
+Result<PlacementFile> matched(PlacementFile file, const AssignedNodes& placed, const std::string& shown,
                               Diagnostics& diagnostics) {
   MRVLC_TRY(Matcher(placed, shown).run(file, diagnostics));
   return file;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "folder/output_folder.h"
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/tools.h"
@@ -15,8 +16,6 @@
 
 namespace mrvlc::driver {
 namespace {
-
-constexpr const char* kCertificateSchema = "mrvlc-certificate-1";
 
 Json region_json(const prove::RegionProof& r) {
   Json j = {{"id", r.id},

@@ -7,22 +7,18 @@
 #include <map>
 
 #include "folder/output_folder.h"
-#include "mrvlc/driver/prove.h"
-#include "mrvlc/onnx/importer.h"
-#include "mrvlc/prove/prove.h"
 #include "mrvlc/support/diag/tools.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/hash.h"
 #include "mrvlc/support/json_document.h"
 #include "mrvlc/support/printable.h"
-#include "prove/certificate.h"
+#include "output/proof_json.h"
+#include "prove/prove_files.h"
 
 namespace mrvlc::driver {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kCertificate = "certificate.json";
 
 // Files that may be the model: called after it first, then others of the same folder.
 std::vector<fs::path> candidates(const fs::path& folder, const std::string& name) {
@@ -51,41 +47,39 @@ std::optional<fs::path> find_model(const OutputFolder& out, const std::string& s
   return std::nullopt;
 }
 
+// proof.json's: of the model that it is about.
+Result<std::string> model_sha(const std::string& hints) {
+  const Json j = Json::parse(hints, nullptr, false);
+  if (!j.is_object() || !j.contains("model") || !j.at("model").is_string())
+    return make_diag<DiagCode::MRV1100>("it is not one of this version");
+  return j.at("model").get<std::string>();
+}
+
 struct Opened {
   OutputFolder out;
-  std::string hints;
-  onnx::Model model;
-  std::vector<std::pair<std::string, std::string>> files;  // of OUT that decide, with SHA-256
+  Provable of;
 };
 
 Result<Opened> open(const ProveOptions& options, Diagnostics& diagnostics) {
   Opened o;
   MRVLC_ASSIGN(o.out, open_output(options.out));
-  MRVLC_ASSIGN(o.hints, read_file(options.out / "proof.json"));
-  const Json hints = Json::parse(o.hints, nullptr, false);
-  if (!hints.is_object() || !hints.contains("model") || !hints.at("model").is_string())
-    return make_diag<DiagCode::MRV1100>("it is not one of this version");
-  const auto sha = hints.at("model").get<std::string>();
+  MRVLC_ASSIGN(o.of.hints, read_file(options.out / kProofFile));
+  MRVLC_ASSIGN(const std::string sha, model_sha(o.of.hints));
   fs::path path = options.model;
   if (path.empty()) {
     const auto found = find_model(o.out, sha);
     if (!found) return make_diag<DiagCode::MRV1101>(options.out.string());
     path = *found;
   }
-  Diagnostics said;
-  std::optional<onnx::Model> model = onnx::import_file(path, prove::import_options(o.hints), said);
-  for (const Diag& d : said.list())
-    if (d.severity() == Severity::Error) diagnostics.add(d);
-  if (!model) return make_diag<DiagCode::MRV1100>("the model cannot be read with its shapes");
-  if (model->sha256 != sha)
-    return make_diag<DiagCode::MRV1102>(path.string(), options.out.string(), model->sha256, sha);
-  o.model = std::move(*model);
-  o.files.emplace_back("proof.json", sha256_hex(o.hints));
+  MRVLC_ASSIGN(o.of.model, model_to_prove(path, o.of.hints, "", diagnostics));
+  if (o.of.model.sha256 != sha)
+    return make_diag<DiagCode::MRV1102>(path.string(), options.out.string(), o.of.model.sha256, sha);
   for (const auto& [file, written] : o.out.files)
     if (file.ends_with(".mrvl")) {
       MRVLC_ASSIGN(const std::string bytes, read_file(options.out / file));
-      o.files.emplace_back(file, sha256_hex(bytes));
+      o.of.files.emplace_back(file, sha256_hex(bytes));
     }
+  o.of.path = [folder = options.out](const std::string& file) { return folder / file; };
   return o;
 }
 
@@ -118,55 +112,29 @@ std::map<std::string, prove::Target> targets_of_files(const OutputFolder& out, c
   return of_files;
 }
 
-void report(const prove::Proof& proof, Diagnostics& diagnostics) {
-  for (const prove::RegionProof& r : proof.regions)
-    if (!r.refusal.empty())
-      diagnostics.add(make_diag<DiagCode::MRV1103>(fmt::format("{}: {}", r.file, r.refusal)));
-  if (proof.contradiction() || proof.proved() == proof.nodes.size()) return;
-  const auto first = std::find_if(proof.nodes.begin(), proof.nodes.end(),
-                                  [](const auto& n) { return !n.exact || !n.declared; });
-  diagnostics.add(
-      make_diag<DiagCode::MRV1104>(proof.nodes.size() - proof.proved(), proof.nodes.size(),
-                                   fmt::format("'{}' ({}): {}", printable(first->name), first->op,
-                                               first->exact ? first->why_not_declared : first->why_not)));
-}
-
 }  // namespace
 
 Result<std::string> prove(const ProveOptions& options, Diagnostics& diagnostics) {
-  MRVLC_ASSIGN(const Opened o, open(options, diagnostics));
+  MRVLC_ASSIGN(Opened o, open(options, diagnostics));
   std::optional<Certificate> given;
   if (!options.check.empty()) {
     MRVLC_ASSIGN(given, read_certificate(options.check));
   }
-  const std::string seed = !options.seed.empty() ? options.seed
-                           : given               ? given->seed
-                                                 : seed_of(o.model.sha256, o.files);
-  prove::Question q;
-  q.hints = o.hints;
-  q.binary = [&](const std::string& file) -> Result<std::string> {
-    if (file.find('/') != std::string::npos) return make_diag<DiagCode::MRV1100>("it names a file elsewhere");
-    return read_file(options.out / file);
-  };
-  q.model = &o.model;
-  q.seed = seed;
-  const std::map<std::string, prove::Target> targets = targets_of_files(o.out, options);
-  q.target = [&](const std::string& file) {
-    const auto found = targets.find(file);
-    return found == targets.end() ? prove::Target() : found->second;
-  };
-  MRVLC_ASSIGN(const prove::Proof proof, prove::prove(q));
-  const Json certificate = certificate_json(proof, o.model.sha256, o.files, seed);
-  report(proof, diagnostics);
+  o.of.targets = targets_of_files(o.out, options);
+  const std::string seed = !options.seed.empty() ? options.seed : given ? given->seed : "";
+  MRVLC_ASSIGN(const Proved proved, prove_files(o.of, seed));
+  for (Diag& d : refusals(proved.proof)) diagnostics.add(std::move(d));
+  if (const auto gap = gap_of(proved.proof))
+    diagnostics.add(make_diag<DiagCode::MRV1104>(gap->nodes, gap->of, gap->first));
   if (given) {
-    const std::string why = differs(*given, certificate);
+    const std::string why = differs(*given, proved.certificate);
     if (!why.empty()) diagnostics.add(make_diag<DiagCode::MRV1105>(why));
   } else {
     const fs::path to = options.certificate.empty() ? options.out / kCertificate : options.certificate;
     if (!options.certificate.empty()) MRVLC_TRY(o.out.check_apart(to));
-    MRVLC_TRY(write_file_atomic(to, json_document(certificate)));
+    MRVLC_TRY(write_file_atomic(to, json_document(proved.certificate)));
   }
-  return options.json ? json_document(certificate) : summary(proof);
+  return options.json ? json_document(proved.certificate) : summary(proved.proof);
 }
 
 }  // namespace mrvlc::driver

@@ -13,7 +13,7 @@ class PlacementTrials {
   PlacementTrials(const ImportedModel& imported, const std::optional<AccuracyChoice>& choice)
       : imported_(imported), choice_(choice) {}
 
-  Result<Placed> with(const std::vector<Constraint>& constraints) const {
+  Result<AssignedNodes> with(const std::vector<Constraint>& constraints) const {
     ImportedModel copy = imported_;
     copy.options = for_trial(copy.options);
     Session session(copy.options);
@@ -21,7 +21,7 @@ class PlacementTrials {
     auto simplified = simplify_model(session, std::move(copy), {constraints, choice_}, said);
     const auto placed =
         simplified ? place_model(session, *std::move(simplified), choice_, said) : std::nullopt;
-    if (placed) return Placed(placed->model.graph, placed->partition, placed->machine().name);
+    if (placed) return AssignedNodes(placed->model.graph, placed->partition, placed->machine().name);
     return *std::ranges::find(said.diagnostics.list(), Severity::Error, &Diag::severity);
   }
 
@@ -40,7 +40,7 @@ std::vector<Constraint> without_rules(const std::vector<Constraint>& constraints
 
 Status name_rules(const PlacementTrials& trials, std::vector<Constraint>& constraints) {
   if (!asks_for_rules(constraints)) return {};
-  MRVLC_ASSIGN(const Placed placed, trials.with(without_rules(constraints)));
+  MRVLC_ASSIGN(const AssignedNodes placed, trials.with(without_rules(constraints)));
   resolve_rules(constraints, placed);
   return {};
 }
@@ -74,7 +74,7 @@ Result<Constrained> constrain(const ImportedModel& imported, const PlacementAske
   out.resolved = out.asked;
   MRVLC_TRY(name_rules(trials, out.resolved));
   if (!read.nodes.empty()) {
-    MRVLC_ASSIGN(const Placed placed, trials.with(out.resolved));
+    MRVLC_ASSIGN(const AssignedNodes placed, trials.with(out.resolved));
     MRVLC_ASSIGN(read, matched(std::move(read), placed, shown, diagnostics));
     MRVLC_ASSIGN(const std::vector<Constraint> changed, changes(read, placed, shown));
     out.edited = !changed.empty();

@@ -8,6 +8,7 @@
 #include "stages/host_messages.h"
 #include "stages/host_parts.h"
 #include "stages/ineffective_options.h"
+#include "stages/prove_written.h"
 #include "stages/stages.h"
 #include "stages/timing_file.h"
 
@@ -28,16 +29,16 @@ Status generate_host(CompiledModel& m, const std::optional<chost::Tuning>& tunin
 }
 
 Status write(const CompiledModel& m, TimingFile& timing, Report& report, Said& said) {
-  return write_output(
-      m, m.options,
-      [&](const OutputDir& out) -> Status {
-        if (auto slow = slower_than_host(report)) said.diagnostics.add(*std::move(slow));
-        MRVLC_TRY(check_gates(report, m.baseline, m.options.gates, said.diagnostics));
-        for (const auto& file : m.model.files) MRVLC_TRY(file.bytes->unchanged());
-        MRVLC_TRY(timing.open(out));
-        return write_depfile(m.options, {m.read, m.searched}, said.diagnostics);
-      },
-      report);
+  WriteHooks hooks;
+  hooks.before_manifest = [&](OutputDir& out) { return prove_written(m, out, said.diagnostics); };
+  hooks.before_commit = [&](const OutputDir& out) -> Status {
+    if (auto slow = slower_than_host(report)) said.diagnostics.add(*std::move(slow));
+    MRVLC_TRY(check_gates(report, m.baseline, m.options.gates, said.diagnostics));
+    for (const auto& file : m.model.files) MRVLC_TRY(file.bytes->unchanged());
+    MRVLC_TRY(timing.open(out));
+    return write_depfile(m.options, {m.read, m.searched}, said.diagnostics);
+  };
+  return write_output(m, m.options, hooks, report);
 }
 
 }  // namespace

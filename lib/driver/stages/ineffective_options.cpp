@@ -6,6 +6,7 @@
 
 #include "mrvlc/driver/option_table.h"
 #include "mrvlc/idmap/idmap.h"
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
@@ -45,7 +46,7 @@ bool has_limited_loop(const ir::Graph& graph) {
   bool found = false;
   const auto look = [&](const ir::Graph& g) {
     for (ir::NodeId id : g.topological_order())
-      found = found || (g.node(id).is(Op::Loop) && g.node(id).int_attr("max_rounds") > 0);
+      found = found || (g.node(id).is(Op::Loop) && ops::attr::max_rounds(g.node(id)) > 0);
   };
   look(graph);
   ir::for_each_body(graph, look);

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "mrvlc/interp/interp.h"
+#include "mrvlc/ops/attributes.h"
 #include "passes.h"
 #include "util.h"
 
@@ -24,7 +25,7 @@ int64_t elements_before(const Shape& shape, size_t axis) {
 // Where the dimension `axis` of the operand is in the result; nullopt: in no one dimension.
 std::optional<int64_t> moved_axis(const Graph& g, const Node& move, size_t axis) {
   if (move.is(Op::Transpose)) {
-    const std::vector<int64_t>& perm = move.ints_attr("perm");
+    const std::vector<int64_t>& perm = ops::attr::perm(move);
     const auto rank = type_of(g, move.inputs[0]).rank();
     if (perm.empty()) return static_cast<int64_t>(rank) - 1 - static_cast<int64_t>(axis);
     const auto at = std::ranges::find(perm, static_cast<int64_t>(axis));
@@ -50,7 +51,7 @@ bool moves_weights(const Graph& g, const Node& n) {
 std::optional<int64_t> axis_behind(const Graph& g, const Node& move, const Node& d) {
   if (type_of(g, d.inputs[1]).elements() == 1) return 0;
   const auto rank = static_cast<int64_t>(type_of(g, d.inputs[0]).rank());
-  int64_t axis = d.int_attr("axis");
+  int64_t axis = ops::attr::axis(d);
   if (axis < 0) axis += rank;
   if (axis < 0 || axis >= rank) return std::nullopt;
   return moved_axis(g, move, static_cast<size_t>(axis));
@@ -75,7 +76,7 @@ bool move_weights(Rewriter& rw, NodeId id, const PassContext& context) {
   const Node& move = g.node(id);
   if (!moves_weights(g, move)) return false;
   const Node* d = producer_of(g, move.inputs[0], Op::DequantizeLinear);
-  if (d == nullptr || !g.is_constant(d->inputs[0]) || d->int_attr("block_size") != 0) return false;
+  if (d == nullptr || !g.is_constant(d->inputs[0]) || ops::attr::block_size(*d) != 0) return false;
   if (reserves(context, g, {id, d->id}) || (context.stays && context.stays(g, *d))) return false;
   const std::optional<int64_t> axis = axis_behind(g, move, *d);
   if (!axis) return false;

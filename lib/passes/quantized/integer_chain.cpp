@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/quantized.h"
 
 namespace mrvlc::passes {
@@ -21,7 +22,7 @@ int64_t channel_axis(const Chain& c) {
 }
 
 bool plain_gemm(const Node& n) {
-  return n.float_attr("alpha") == 1 && n.float_attr("beta") == 1 && n.int_attr("transA") == 0;
+  return ops::attr::alpha(n) == 1 && ops::attr::beta(n) == 1 && !ops::attr::trans_a(n);
 }
 
 // Matrices whose rows are images of a batch.
@@ -36,7 +37,7 @@ bool find_product(const Graph& g, const PassContext& context, const Node& produc
   if (product.is(Op::Conv)) return true;
   if (!product.is(Op::Gemm, Op::MatMul) || !few_rows(g, product, context)) return false;
   if (product.is(Op::Gemm) && !plain_gemm(product)) return false;
-  c.transposed = product.is(Op::MatMul) || product.int_attr("transB") == 0;
+  c.transposed = product.is(Op::MatMul) || !ops::attr::trans_b(product);
   return true;
 }
 
@@ -50,7 +51,7 @@ bool find_operands(const Graph& g, const PassContext& context, Chain& c) {
   if (w.rank() < 2) return false;
   c.channels = w.shape[static_cast<size_t>(channel_axis(c))];
   const int64_t scales = type_of(g, c.w.scale).elements();
-  int64_t axis = g.node(c.w.node).int_attr("axis");
+  int64_t axis = ops::attr::axis(g.node(c.w.node));
   if (axis < 0) axis += static_cast<int64_t>(w.rank());
   if (scales != 1 && (axis != channel_axis(c) || scales != c.channels)) return false;
   return !context.stays || !context.stays(g, g.node(c.w.node));

@@ -7,6 +7,7 @@
 // context does not ask for the weights' DequantizeLinear. Safe because ONNX defines both forms by the same
 // numbers, and (w - z) * s is computed from the same integer w - z. What knows quantised networks need then
 // know one form.
+#include "mrvlc/ops/attributes.h"
 #include "passes.h"
 #include "util.h"
 
@@ -72,12 +73,12 @@ bool weights_of_bytes(Rewriter& rw, NodeId id, const PassContext& context) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
   const Tensor *w = g.constant(n.inputs[0]), *zeros = g.constant(input_or_none(n, 2));
-  if (w == nullptr || zeros == nullptr || n.int_attr("block_size") != 0) return false;
+  if (w == nullptr || zeros == nullptr || ops::attr::block_size(n) != 0) return false;
   const bool bytes = is_byte(w->elem()) && several(*zeros);
   if ((!bytes && !below_a_byte(w->elem())) || (context.stays && context.stays(g, n))) return false;
   if (reserves(context, g, {id})) return false;
   const auto rank = static_cast<int64_t>(w->shape().size());
-  int64_t axis = n.int_attr("axis");
+  int64_t axis = ops::attr::axis(n);
   if (axis < 0) axis += rank;
   if (zeros->elements() != 1 && (axis < 0 || axis >= rank)) return false;
   std::optional<Tensor> moved = differences(*w, *zeros, static_cast<size_t>(std::max<int64_t>(axis, 0)));

@@ -1,5 +1,5 @@
-// Fates of nodes: counted once each, with a reason, the same in placement.json, idmap.json, report.json and
-// `mrvlc explain`.
+// SourceOutcomes of nodes: counted once each, with a reason, the same in placement.json, idmap.json,
+// report.json and `mrvlc explain`.
 #include <fmt/format.h>
 
 #include <sstream>
@@ -59,7 +59,7 @@ void check_counts(const test::Compiled& c, int all, int accelerator, int cpu, in
 }  // namespace
 
 TEST_CASE("every node is counted once") {
-  check_counts(test::compile_model(test::counted_model(), "fates"), 6, 6, 0, 0);
+  check_counts(test::compile_model(test::counted_model(), "outcomes"), 6, 6, 0, 0);
   check_counts(test::compile_model(test::mixed_model(), "fates_mixed"), 3, 2, 1, 0);
   // The If, and 1 + 3 nodes of its branches.
   check_counts(

@@ -71,6 +71,19 @@ def main():
     if json.loads(pathlib.Path("seed.json").read_text())["prime"] == changed["prime"]:
         wrong.append("--seed changes nothing")
 
+    # --prove: the same certificate as that of the command; nodes without a proof are a warning; one of binaries that are gone goes, too.
+    run("compile", "-q", digits, "-o", "certified", "--prove", code=0)
+    if pathlib.Path("certified/certificate.json").read_bytes() != first:
+        wrong.append("--prove writes another certificate than the command")
+    if "certificate.json" not in [f["file"] for f in json.loads(pathlib.Path("certified/manifest.json").read_text())["files"]]:
+        wrong.append("the manifest does not list the certificate")
+    if "MRV1106" not in run("compile", digits, "-o", "certified", "--cpu", "pool", "--prove", code=0).stderr:
+        wrong.append("--prove does not say what has no proof")
+    run("prove", "certified", digits, "--seed", "other", code=5)
+    run("compile", "-q", digits, "-o", "certified", code=0)
+    if pathlib.Path("certified/certificate.json").exists():
+        wrong.append("the certificate of an earlier compile stays")
+
     # Hints are not trusted: other operators, constants, shapes and texts make no proof.
     hints = pathlib.Path("plain/proof.json").read_text()
     for before, after in (('"Relu"', '"Abs"'), ('"MaxPool"', '"AveragePool"'), ('"group": 1', '"group": 0'), ('"f16"', '"f32"'), ('"perm": [', '"perm": [7,'),

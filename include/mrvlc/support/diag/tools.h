@@ -34,6 +34,7 @@ MRVLC_DIAG(1102, Error, Io, "'{}' is not the model of '{}': its SHA-256 is {}, a
 MRVLC_DIAG(1103, Error, Gate, "refused: {}")
 MRVLC_DIAG(1104, Error, Gate, "{} of {} nodes are not proved; the first: {}")
 MRVLC_DIAG(1105, Error, Gate, "the certificate does not hold: {}")
+MRVLC_DIAG(1106, Warning, Gate, "{} of {} nodes are not proved; the first: {}")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode

@@ -11,9 +11,9 @@ struct AcceleratorAnswer {
   std::string reason;  // why it is refused; empty when no representative of floats is valid
 };
 
-class AcceleratorAsker {
+class AcceleratorQuery {
  public:
-  AcceleratorAsker();  // the default target
+  AcceleratorQuery();  // the default target
   AcceleratorAnswer operator()(const ops::OpDef& op) const;
 
  private:

@@ -18,9 +18,9 @@ struct Compiled {
   std::vector<std::string> accelerators = {};  // their names
 };
 
-class Fates {
+class SourceOutcomes {
  public:
-  explicit Fates(const Compiled& compiled);
+  explicit SourceOutcomes(const Compiled& compiled);
 
   enum class Place : uint8_t { Accelerator, Cpu, Both, Folded, Removed };
   Place place(ir::SourceId source) const;
@@ -31,7 +31,7 @@ class Fates {
 
  private:
   // A few words each: there may be millions.
-  struct Fate {
+  struct Outcome {
     const partition::NodeDecision* main = nullptr;      // `in_body_` when that decides
     const partition::NodeDecision* decision = nullptr;  // the same without bodies
     const ir::Lineage* gone = nullptr;                  // of the newest erased node made from it
@@ -40,10 +40,10 @@ class Fates {
   void note_live(const ir::Lineage& lineage, const partition::NodeDecision& decision, bool code);
   void note_erased(const ir::Graph& graph);
 
-  std::vector<Fate> fates_;
+  std::vector<Outcome> outcomes_;
   partition::NodeDecision in_body_;
 };
 
-const char* name(Fates::Place place);
+const char* name(SourceOutcomes::Place place);
 
 }  // namespace mrvlc::idmap

@@ -1,5 +1,5 @@
 // Example nodes of each operator: shapes, attributes and constants of an ordinary use, placed by the rules.
-#include "accelerator_asker.h"
+#include "accelerator_query.h"
 
 #include <algorithm>
 #include <set>
@@ -265,13 +265,13 @@ AcceleratorAnswer ask(ir::Graph graph, const partition::Accelerator& accelerator
 
 }  // namespace
 
-AcceleratorAsker::AcceleratorAsker() {
+AcceleratorQuery::AcceleratorQuery() {
   auto backend = backends::open_default({});
   if (backend.ok()) backend_ = std::move(*backend);
 }
 
 // The kinds of all examples that are taken; the reason of the last that is not.
-AcceleratorAnswer AcceleratorAsker::operator()(const ops::OpDef& op) const {
+AcceleratorAnswer AcceleratorQuery::operator()(const ops::OpDef& op) const {
   AcceleratorAnswer all;
   for (const Example& example : examples_of(op)) {
     auto graph = graph_of(op, example);

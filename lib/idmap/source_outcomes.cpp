@@ -1,5 +1,5 @@
 // Where each ONNX node ended (accelerator, CPU, both, folded, removed), from decisions, lineage and bodies.
-#include "mrvlc/idmap/fates.h"
+#include "mrvlc/idmap/source_outcomes.h"
 
 #include <set>
 
@@ -47,7 +47,7 @@ bool is_conversion(const ir::Lineage& lineage) {
 
 }  // namespace
 
-Fates::Fates(const Compiled& c) : fates_(c.graph.sources().size()) {
+SourceOutcomes::SourceOutcomes(const Compiled& c) : outcomes_(c.graph.sources().size()) {
   in_body_.reason = "It is in a body of control flow, which runs on the CPU as a whole.";
   const WithCode with_code(c);
   const auto note_decisions = [&](const ir::Graph& graph, const partition::Partition& partition) {
@@ -70,9 +70,10 @@ Fates::Fates(const Compiled& c) : fates_(c.graph.sources().size()) {
   });
 }
 
-void Fates::note_live(const ir::Lineage& lineage, const partition::NodeDecision& decision, bool code) {
+void SourceOutcomes::note_live(const ir::Lineage& lineage, const partition::NodeDecision& decision,
+                               bool code) {
   for (ir::SourceId s : lineage.sources) {
-    Fate& f = fates_[s.index()];
+    Outcome& f = outcomes_[s.index()];
     (decision.accelerator ? f.accelerator : f.cpu) = true;
     f.code = f.code || code;
     // What a reader asks for is why it is on the CPU, if any part is.
@@ -83,22 +84,22 @@ void Fates::note_live(const ir::Lineage& lineage, const partition::NodeDecision&
   }
 }
 
-void Fates::note_erased(const ir::Graph& graph) {
+void SourceOutcomes::note_erased(const ir::Graph& graph) {
   const std::vector<ir::Gone> gone = ir::gone_sources(graph);
   for (size_t s = 0; s < gone.size(); ++s) {
-    if (gone[s].newest.valid()) fates_[s].gone = &graph.lineage(gone[s].newest);
-    fates_[s].folded = fates_[s].folded || gone[s].folded;
+    if (gone[s].newest.valid()) outcomes_[s].gone = &graph.lineage(gone[s].newest);
+    outcomes_[s].folded = outcomes_[s].folded || gone[s].folded;
   }
 }
 
-Fates::Place Fates::place(ir::SourceId source) const {
-  const Fate& f = fates_[source.index()];
+SourceOutcomes::Place SourceOutcomes::place(ir::SourceId source) const {
+  const Outcome& f = outcomes_[source.index()];
   if (f.main == nullptr) return f.folded ? Place::Folded : Place::Removed;
   return f.accelerator && f.cpu ? Place::Both : f.accelerator ? Place::Accelerator : Place::Cpu;
 }
 
-std::string Fates::reason(ir::SourceId source) const {
-  const Fate& f = fates_[source.index()];
+std::string SourceOutcomes::reason(ir::SourceId source) const {
+  const Outcome& f = outcomes_[source.index()];
   if (f.main != nullptr) {
     if (f.code) return json_text(f.main->reason);
     return json_text("needs no code: its result is the same bytes as its operand (" + f.main->reason.str() +
@@ -108,11 +109,11 @@ std::string Fates::reason(ir::SourceId source) const {
   return "not compiled: control does not reach it, or it cannot run with the shapes of the model";
 }
 
-const partition::NodeDecision* Fates::decision(ir::SourceId source) const {
-  return fates_[source.index()].decision;
+const partition::NodeDecision* SourceOutcomes::decision(ir::SourceId source) const {
+  return outcomes_[source.index()].decision;
 }
 
-const char* name(Fates::Place place) {
+const char* name(SourceOutcomes::Place place) {
   constexpr const char* kNames[] = {"accelerator", "cpu", "both", "folded", "removed"};
   return kNames[static_cast<size_t>(place)];
 }
