@@ -307,12 +307,14 @@ struct ExpectedTime {
   double launches = 0, borders = 0, host = 0;
   std::optional<double> inferences_per_second = {};
   std::optional<std::string> bound_by = {};
+  std::string host_model = {};  // what the host model was measured on
   static void fields(auto& f, auto& e) {
     f("seconds", e.seconds)("seconds_host_only", e.host_only)
         .null_or("seconds_device", e.device)("seconds_launches", e.launches)("seconds_borders", e.borders)(
             "seconds_host", e.host)
         .null_or("inferences_per_second", e.inferences_per_second)
-        .null_or("bound_by", e.bound_by);
+        .null_or("bound_by", e.bound_by)
+        .added("host_model", e.host_model);
   }
 };
 

@@ -149,6 +149,7 @@ void add_expected_times(Report& report, const CompiledModel& m, const CompileOpt
   const auto [times, host_only] = estimate_of(m, m.model.graph, m.partition);
   ExpectedTime& expected = report.expected;
   expected = {.seconds = times.seconds(), .host_only = host_only, .device = 0.0, .host = times.host};
+  expected.host_model = idmap::json_text(m.inputs.host_model.description);
   std::vector<Times::OfRegion> of_regions = times.regions;
   // A node of control flow was counted as if its bodies ran on the host.
   for (const partition::BodyPartition& body : m.partition.bodies) {

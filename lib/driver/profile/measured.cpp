@@ -142,6 +142,7 @@ void add_expected(Measured& m, const Report& report, const idmap::Map& map) {
       s.region = at->second;
   }
   m.expected_ms = 1e3 * report.partition.seconds;
+  m.expected_of = report.expected.host_model;
 }
 
 bool comparable(const Measured& m, const Measured::Step& step) {
@@ -172,6 +173,7 @@ std::string measured_text(const Measured& m, const idmap::Labels& labels) {
   if (const Measured::Step* s = worst(m))
     out += fmt::format("furthest beyond what was expected: {}, {:.3f} ms instead of {:.3f}\n", label(*s),
                        s->least_ms, *s->expected_ms);
+  if (!m.expected_of.empty()) out += "expected times are of: " + printable(m.expected_of) + "\n";
   return out;
 }
 

@@ -21,6 +21,7 @@ struct Measured {
   double least_ms = 0, median_ms = 0;  // of an inference
   double cpu_ms = 0;                   // ... processor time of all threads, the least
   std::optional<double> expected_ms;   // what report.json says of it
+  std::string expected_of;             // the machine and flags that it is of
   struct Step {
     uint32_t expr = 0;
     double least_ms = 0, cpu_ms = 0;  // by the clock, and of the processor

@@ -11,9 +11,9 @@
 namespace mrvlc::driver {
 
 struct Provable {
-  std::string hints;  // proof.json
-  onnx::Model model;  // read anew, by model_to_prove()
-  FileHashes files;   // binaries that decide, with SHA-256
+  std::string hints;                                                   // proof.json
+  onnx::Model model;                                                   // read anew, by model_to_prove()
+  FileHashes files;                                                    // binaries that decide, with SHA-256
   std::function<std::filesystem::path(const std::string& file)> path;  // of a binary
   std::map<std::string, prove::Target> targets;                        // by binary
 };

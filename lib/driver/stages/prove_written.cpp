@@ -29,7 +29,8 @@ Status prove_written(const CompiledModel& m, OutputDir& out, Diagnostics& diagno
   const std::filesystem::path quantized = out.staged(m.name + ".quantized.onnx");
   std::error_code ec;
   const bool is_quantized = std::filesystem::exists(quantized, ec);
-  MRVLC_ASSIGN(of.model, model_to_prove(is_quantized ? quantized : m.options.model, of.hints, m.options.import.external_data_dir, diagnostics));
+  MRVLC_ASSIGN(of.model, model_to_prove(is_quantized ? quantized : m.options.model, of.hints,
+                                        m.options.import.external_data_dir, diagnostics));
   for (const auto& [file, sha] : out.files())
     if (file.ends_with(".mrvl")) of.files.emplace_back(file, sha);
   of.path = [&](const std::string& file) { return out.staged(file); };

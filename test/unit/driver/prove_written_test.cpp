@@ -1,10 +1,11 @@
 // --prove: a binary that does not compute the model keeps OUT away.
+#include "stages/prove_written.h"
+
 #include <catch2/catch.hpp>
 
 #include "mrvlc/driver/driver.h"
 #include "mrvlc/support/diag/tools.h"
 #include "paths.h"
-#include "stages/prove_written.h"
 #include "support/folders.h"
 
 using namespace mrvlc;
