@@ -4,7 +4,7 @@
 #include <map>
 
 #include "mrvl/plugin.h"
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/partition/region.h"
 
 namespace mrvlc::backends {
 

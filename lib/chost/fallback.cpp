@@ -4,6 +4,7 @@
 #include <set>
 
 #include "function.h"
+#include "mrvlc/partition/partition.h"
 
 namespace mrvlc::chost {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "kernel_text.h"
 #include "mrvlc/chost/chost.h"
+#include "mrvlc/partition/partition.h"
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/saturating.h"

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "function.h"
+#include "mrvlc/partition/partition.h"
 
 namespace mrvlc::chost {
 namespace {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "mrvlc/partition/accelerator.h"
+#include "mrvlc/partition/partition.h"
 
 namespace mrvlc::partition {
 namespace {

@@ -1,6 +1,7 @@
 // What a partition takes: its nodes on the host, its regions, and what the host rewrites at their borders.
 #include "mrvlc/partition/accelerator.h"
 #include "mrvlc/partition/costs.h"
+#include "mrvlc/partition/partition.h"
 
 namespace mrvlc::partition {
 

@@ -4,9 +4,10 @@
 #pragma once
 #include "mrvlc/backend/region_code.h"
 #include "mrvlc/isa/container.h"
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/partition/region.h"
 #include "mrvlc/support/diag/accel.h"
 #include "mrvlc/support/log.h"
+#include "mrvlc/target/machine.h"
 
 namespace mrvlc::accel {
 

@@ -1,7 +1,7 @@
 // Constants of an epilogue that become part of a layer's weights and bias: legality and the back end ask the
 // same function, so that what was found to fit is what is stored.
 #pragma once
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/partition/region.h"
 #include "mrvlc/tensor/storage.h"
 
 namespace mrvlc::accel {

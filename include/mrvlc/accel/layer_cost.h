@@ -1,7 +1,8 @@
 // What a layer costs those who compile and run it, estimated from shapes alone, before any of the work.
 // Legality asks it (a layer beyond a limit stays on the CPU), and the back end for a region as a whole.
 #pragma once
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/partition/region.h"
+#include "mrvlc/target/machine.h"
 
 namespace mrvlc::accel {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/partition/region.h"
 
 namespace mrvlc::chost {
 

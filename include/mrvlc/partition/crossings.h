@@ -1,6 +1,6 @@
 // Values at the borders of regions: how regions store them, and which of them the host casts or permutes.
 #pragma once
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/partition/region.h"
 
 namespace mrvlc::partition {
 

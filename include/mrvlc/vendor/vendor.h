@@ -2,7 +2,7 @@
 // Constants-JSON, as TVM 0.19's contrib `mrvl` writes them (docs/vendor.md).
 #pragma once
 #include "mrvlc/partition/legality.h"
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/partition/region.h"
 
 namespace mrvlc::vendor {
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "mrvlc/ops/params.h"
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/partition/region.h"
 
 namespace mrvlc::accel {
 

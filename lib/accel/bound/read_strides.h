@@ -3,7 +3,7 @@
 #pragma once
 #include <map>
 
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/partition/region.h"
 
 namespace mrvlc::accel {
 

@@ -1,6 +1,8 @@
 // Batch, bias and epilogue of a convolution's call in C, its part for one thread; a program's convolutions.
 #include "conv/call.h"
 
+#include "mrvlc/partition/partition.h"
+
 namespace mrvlc::chost {
 
 std::string batch_text(Function& f, int64_t batch) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "mrvlc/partition/answers.h"
+#include "mrvlc/partition/partition.h"
 
 namespace mrvlc::driver {
 

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "mrvlc/driver/options.h"
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/ir/graph.h"
 
 namespace mrvlc::driver {
 

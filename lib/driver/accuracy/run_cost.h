@@ -3,7 +3,7 @@
 #pragma once
 #include <optional>
 
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/partition/region.h"
 
 namespace mrvlc::driver {
 

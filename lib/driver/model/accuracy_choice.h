@@ -3,7 +3,7 @@
 #include <set>
 
 #include "mrvlc/driver/options.h"
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/partition/region.h"
 
 namespace mrvlc::driver {
 

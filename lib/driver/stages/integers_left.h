@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "mrvlc/partition/constraints.h"
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/partition/region.h"
 #include "mrvlc/passes/pass.h"
 
 namespace mrvlc::driver {

@@ -11,6 +11,7 @@
 #include "harness.h"
 #include "mrvlc/backends/open.h"
 #include "mrvlc/interp/interp.h"
+#include "mrvlc/partition/partition.h"
 #include "mrvlc/passes/pass.h"
 #include "mrvlc/support/diag/accel.h"
 #include "mrvlc/tensor/storage.h"

@@ -10,6 +10,7 @@
 #include "model.h"
 #include "mrvlc/backends/open.h"
 #include "mrvlc/ir/text.h"
+#include "mrvlc/partition/partition.h"
 #include "mrvlc/tensor/float16.h"
 
 namespace mrvlc::accel_random {

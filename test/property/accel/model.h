@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "mrvlc/ops/params.h"
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/partition/region.h"
 #include "storage.h"
 #include "wide.h"
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/partition/region.h"
 
 namespace mrvlc::accel_random {
 

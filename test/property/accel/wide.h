@@ -2,7 +2,7 @@
 #pragma once
 #include <set>
 
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/partition/region.h"
 
 namespace mrvlc::accel_random {
 

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "mrvlc/partition/costs.h"
+#include "mrvlc/partition/partition.h"
 #include "partition/build.h"
 
 using namespace mrvlc;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "build.h"
+#include "mrvlc/partition/partition.h"
 
 using namespace mrvlc;
 using namespace mrvlc::test;

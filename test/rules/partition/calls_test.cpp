@@ -2,6 +2,7 @@
 // refused because the call could not be right.
 #include "build.h"
 #include "mrvlc/partition/library.h"
+#include "mrvlc/partition/partition.h"
 
 using namespace mrvlc;
 using namespace mrvlc::test;

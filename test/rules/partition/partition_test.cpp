@@ -1,3 +1,5 @@
+#include "mrvlc/partition/partition.h"
+
 #include "build.h"
 
 using namespace mrvlc;

@@ -1,5 +1,6 @@
 // Precisions of values: their text, the patterns that ask for them, and what cannot be.
 #include "build.h"
+#include "mrvlc/partition/partition.h"
 #include "mrvlc/support/diag/partition.h"
 
 using namespace mrvlc;

@@ -2,6 +2,7 @@
 #include <random>
 
 #include "build.h"
+#include "mrvlc/partition/partition.h"
 
 using namespace mrvlc;
 

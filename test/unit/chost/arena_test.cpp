@@ -3,6 +3,7 @@
 
 #include "mrvlc/ir/text.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/partition/partition.h"
 #include "mrvlc/support/diag/chost.h"
 #include "stub.h"
 

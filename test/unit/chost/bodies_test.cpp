@@ -1,6 +1,7 @@
 // Texts that bodies of control flow make, and sequences.
 #include <catch2/catch.hpp>
 
+#include "mrvlc/partition/partition.h"
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/file_names.h"
 #include "mrvlc/tensor/npy.h"

@@ -5,6 +5,7 @@
 
 #include "kernel_pieces.h"
 #include "library.h"
+#include "mrvlc/partition/partition.h"
 #include "stub.h"
 
 using namespace mrvlc;

@@ -4,6 +4,7 @@
 
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/ir/rewriter.h"
+#include "mrvlc/partition/partition.h"
 #include "stub.h"
 
 using namespace mrvlc;

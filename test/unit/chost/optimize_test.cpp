@@ -2,6 +2,7 @@
 // has and lacks.
 #include <catch2/catch.hpp>
 
+#include "mrvlc/partition/partition.h"
 #include "stub.h"
 
 using namespace mrvlc;

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "mrvlc/partition/partition.h"
 #include "mrvlc/support/diag/chost.h"
 #include "names.h"
 #include "stub.h"

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "mrvlc/partition/partition.h"
 #include "stub.h"
 
 using namespace mrvlc;

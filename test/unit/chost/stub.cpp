@@ -10,6 +10,7 @@
 #include <map>
 #include <sstream>
 
+#include "mrvlc/partition/partition.h"
 #include "mrvlc/support/file_names.h"
 #include "mrvlc/tensor/npy.h"
 #include "names.h"

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
+#include "mrvlc/partition/partition.h"
 #include "paths.h"
 #include "stub.h"
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "choice/choice.h"
+#include "mrvlc/partition/partition.h"
 #include "stub.h"
 
 using namespace mrvlc;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "mrvlc/partition/partition.h"
 #include "stub.h"
 
 using namespace mrvlc;
