@@ -3,6 +3,7 @@
 #pragma once
 #include "mrvlc/partition/crossings.h"
 #include "mrvlc/partition/legality.h"
+#include "mrvlc/partition/rules.h"
 #include "mrvlc/target/machine.h"
 
 namespace mrvlc::partition {

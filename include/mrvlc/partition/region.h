@@ -1,5 +1,5 @@
-// What an accelerator computes. Layers are what the rules matched: one accelerator operation each. Regions are
-// convex sets of layers, as large as correctness allows.
+// What an accelerator computes. Layers are what the rules matched: one accelerator operation each. Regions
+// are convex sets of layers, as large as correctness allows.
 #pragma once
 #include "mrvlc/ir/graph.h"
 #include "mrvlc/ops/layer_kind.h"

@@ -3,6 +3,7 @@
 #pragma once
 #include "mrvlc/partition/legality.h"
 #include "mrvlc/partition/region.h"
+#include "mrvlc/partition/rules.h"
 
 namespace mrvlc::vendor {
 
