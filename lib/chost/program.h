@@ -15,6 +15,7 @@
 #include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/partition/host_conv.h"
+#include "mrvlc/partition/partition.h"
 #include "names.h"
 #include "weight_store.h"
 

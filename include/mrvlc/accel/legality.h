@@ -1,6 +1,8 @@
 // What this accelerator takes, and what is expected of it before anything is compiled. The criteria are
 // listed in docs/rules.md.
 #pragma once
+#include <set>
+
 #include "mrvlc/partition/crossings.h"
 #include "mrvlc/partition/legality.h"
 #include "mrvlc/partition/rules.h"

@@ -2,6 +2,7 @@
 #pragma once
 #include "model/accuracy.h"
 #include "mrvlc/idmap/map.h"
+#include "mrvlc/partition/partition.h"
 
 template <>
 struct mrvlc::json::Table<mrvlc::partition::RuleTrial> {

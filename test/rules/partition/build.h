@@ -5,6 +5,7 @@
 #include "mrvlc/backends/open.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/partition/partition.h"
 #include "mrvlc/partition/rules.h"
 
 namespace mrvlc::test {
