@@ -19,10 +19,11 @@ class Field {
     return s >= p_ ? s - p_ : s;
   }
   uint64_t neg(uint64_t a) const { return a == 0 ? 0 : p_ - a; }
-  uint64_t mul(uint64_t a, uint64_t b) const { return reduce(static_cast<Wide>(a) * b); }
-  // Of a sum of at most 31 products.
+  uint64_t mul(uint64_t a, uint64_t b) const { return divide(static_cast<Wide>(a) * b); }
+  // Of a sum of at most 63 products.
   uint64_t reduce(Wide x) const {
     auto hi = static_cast<uint64_t>(x >> 64);
+    if (hi >= 8 * p_) hi -= 8 * p_;
     if (hi >= 4 * p_) hi -= 4 * p_;
     if (hi >= 2 * p_) hi -= 2 * p_;
     if (hi >= p_) hi -= p_;

@@ -69,6 +69,7 @@ void Reference::exact_conv(const Node& n) {
   const ConvShape c =
       transposed ? transposed_shape(n, x.shape, w.shape, y) : conv_shape(n, x.shape, w.shape, y);
   std::vector<uint64_t> weights;
+  weights.reserve(w.v.size());
   for (Val v : w.v) weights.push_back(v_.element(v));
   Symbols s{y, transposed ? transposed_sums(v_, x, c, weights, false)
                           : exact_sums(v_, x, c, std::move(weights), memo_)};

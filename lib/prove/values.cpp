@@ -181,12 +181,10 @@ Val Values::extreme_of(const std::vector<Val>& values, bool greatest) {
       continue;
     }
     half = half && is_half(v);
-    const auto& sets = greatest ? greatest_ : least_;
-    const auto known = sets.empty() ? sets.end() : sets.find(v & kElement);
-    if (known == sets.end())
-      all.push_back(v & kElement);
+    if (const auto* members = (greatest ? greatest_ : least_).find(v & kElement))
+      all.insert(all.end(), members->begin(), members->end());
     else
-      all.insert(all.end(), known->second.begin(), known->second.end());
+      all.push_back(v & kElement);
   }
   if (all.empty()) return bound;
   std::sort(all.begin(), all.end());
@@ -196,7 +194,7 @@ Val Values::extreme_of(const std::vector<Val>& values, bool greatest) {
   if (all.size() == 1)
     h = all[0];
   else
-    (greatest ? greatest_ : least_).emplace(h, std::move(all));
+    (greatest ? greatest_ : least_).add(h, std::move(all));
   const Val v = marked(h, half);
   if (!bounded) return v;
   return greatest ? clip(v, number_of(bound), kInfinity) : clip(v, -kInfinity, number_of(bound));
@@ -212,8 +210,8 @@ Val Values::clip(Val a, float low, float high, bool keep) {
   if (low == -kInfinity && high == kInfinity) return a;
   if (real_) {
     // Monotone: the bounds of a greatest are those of its members.
-    if (const auto set = greatest_.find(a & kElement); set != greatest_.end()) {
-      const std::vector<uint64_t> all = set->second;
+    if (const auto* members = greatest_.find(a & kElement)) {
+      const std::vector<uint64_t> all = *members;
       Val v = clip(all[0], low, high);
       for (size_t i = 1; i < all.size(); ++i) v = max(v, clip(all[i], low, high));
       return v;
@@ -278,8 +276,8 @@ Val Values::read(Val q, Quantum of) {
 Val Values::store(Val v, Quantum as, Type type) {
   if (is_number(v)) return number(stored(number_of(v), as, type));
   if (real_) {
-    if (const auto set = greatest_.find(v & kElement); set != greatest_.end()) {
-      const std::vector<uint64_t> all = set->second;
+    if (const auto* members = greatest_.find(v & kElement)) {
+      const std::vector<uint64_t> all = *members;
       Val out = store(all[0], as, type);
       for (size_t i = 1; i < all.size(); ++i) out = max(out, store(all[i], as, type));
       return out;

@@ -149,30 +149,6 @@ TEST_CASE("laws: of claim B, a field") {
   CHECK_FALSE(r.v.same(r.v.sqrt(r.a), r.a));
 }
 
-TEST_CASE("laws: sums that are guessed are checked") {
-  Values v(law_field());
-  ConvShape c;
-  c.in = 2;
-  c.out = 3;
-  c.w.in_h = c.w.in_w = 4;
-  c.w.out_h = c.w.out_w = 4;
-  c.w.kernel_h = c.w.kernel_w = 3;
-  c.w.y0 = c.w.x0 = -1;
-  Symbols x{{1, 2, 4, 4}, {}};
-  for (uint64_t i = 0; i < 32; ++i) x.v.push_back(v.symbol(1, i));
-  std::vector<uint64_t> w;
-  for (uint64_t i = 0; i < 54; ++i) w.push_back(v.symbol(2, i));
-  std::vector<uint64_t> sums = conv_sums(v, x, c, w, {}, true);
-  CHECK(are_sums(v, x, c, w, sums));
-  for (const size_t at : {size_t{0}, size_t{17}, size_t{47}}) {
-    std::vector<uint64_t> wrong = sums;
-    wrong[at] = law_field().add(wrong[at], 1);
-    CHECK_FALSE(are_sums(v, x, c, w, wrong));
-  }
-  std::swap(sums[0], sums[16]);  // channels
-  CHECK_FALSE(are_sums(v, x, c, w, sums));
-}
-
 TEST_CASE("laws: sums that differ by factors of channels are made once") {
   Values v(law_field(), true);
   ConvShape c;
