@@ -65,7 +65,9 @@ class Reference {
   };
   void evaluate(const Layer& l);
   const Symbols& get(const std::string& name);
-  Symbols constant(const std::string& name);
+  const Symbols& constant(const std::string& name);
+  // Weights are read once: they are not kept.
+  Symbols weights(const std::string& name);
   Symbols operand(
       const std::string& name);  // an activation, or a constant as an element-wise layer stores it
   // Stored as fp32: wide, or asked for.
@@ -124,7 +126,8 @@ class Reference {
   bool widens(const Node& n) const;
   Function activation(const Node& n);
   Symbols binary(const Node& n, const std::map<std::string, Symbols>& local, bool exact);
-  static Val (Values::*operation(const Node& n))(Val, Val);
+  using Binary = Val (Values::*)(Val, Val);
+  static Binary operation(const Node& n);
   Function exponential();
   Function logarithm(bool large);
   Function hyperbolic(bool sine);
@@ -147,6 +150,9 @@ class Reference {
   void norm(const Layer& l);
   std::vector<std::pair<Val, Val>> batch_norm(const Node& n);
   void move(const Layer& l);
+  void where(const Node& n);
+  const Node* softmax_alone(const std::string& name) const;
+  void mask_scores(const ValueInfo& info, std::vector<bool> chosen, Symbols& s);
   void keep_codes(const Node& n);
   Symbols moved(const Node& n);
   template <class From>

@@ -124,8 +124,8 @@ Symbols Reference::power(const Node& n, Symbols s) {
   return s;
 }
 
-Val (Values::*Reference::operation(const Node& n))(Val, Val) {
-  constexpr std::pair<std::string_view, Val (Values::*)(Val, Val)> kAll[] = {
+Reference::Binary Reference::operation(const Node& n) {
+  constexpr std::pair<std::string_view, Binary> kAll[] = {
       {"Add", &Values::add}, {"Sub", &Values::sub}, {"Mul", &Values::mul},    {"Div", &Values::div},
       {"Max", &Values::max}, {"Min", &Values::min}, {"PRelu", &Values::prelu}};
   for (const auto& [op, f] : kAll)
@@ -157,7 +157,7 @@ Symbols Reference::binary(const Node& n, const std::map<std::string, Symbols>& l
   const bool reciprocal = !v_.is_real() && n.op == "Div" && c_.is_constant(n.inputs[1]) && b.v.size() == 1 &&
                           std::isfinite(1 / c_.numbers(n.inputs[1])[0]);
   const std::vector<size_t> from_a = broadcast_offsets(a.shape, y), from_b = broadcast_offsets(b.shape, y);
-  const auto f = reciprocal ? &Values::mul : operation(n);
+  const Binary f = reciprocal ? &Values::mul : operation(n);
   Symbols s{y, {}};
   s.v.reserve(from_a.size());
   for (size_t i = 0; i < from_a.size(); ++i) s.v.push_back((v_.*f)(a.v[from_a[i]], b.v[from_b[i]]));

@@ -42,6 +42,9 @@ constexpr uint32_t kExactTerms = (1u << 24) / 255;
 bool is(Val v, float n) {
   return is_number(v) && number_of(v) == n;
 }
+bool is_infinite(Val v) {
+  return is_number(v) && std::isinf(number_of(v));
+}
 bool both_numbers(Val a, Val b) {
   return is_number(a) && is_number(b);
 }
@@ -85,8 +88,15 @@ bool alike(float a, float b) {
 
 }  // namespace
 
+// A real number beside an infinity does not show.
+Val Values::add_real(Val a, Val b) const {
+  const bool of_a = is_infinite(a), of_b = is_infinite(b);
+  if (of_a || of_b) return of_a && of_b ? number(number_of(a) + number_of(b)) : of_a ? a : b;
+  return f_.add(element(a), element(b));
+}
+
 Val Values::add(Val a, Val b) {
-  if (real_) return f_.add(element(a), element(b));
+  if (real_) return add_real(a, b);
   if (both_numbers(a, b)) return number(number_of(a) + number_of(b));
   if (is(a, 0)) return b;
   if (is(b, 0)) return a;
@@ -123,7 +133,7 @@ Val Values::div(Val a, Val b) {
 }
 
 Val Values::fma(Val a, Val b, Val c) {
-  if (real_) return f_.add(f_.mul(element(a), element(b)), element(c));
+  if (real_) return add_real(f_.mul(element(a), element(b)), c);
   if (both_numbers(a, b) && is_number(c)) return number(std::fma(number_of(a), number_of(b), number_of(c)));
   if (is(c, 0)) return mul(a, b);
   if (is(a, 1)) return add(b, c);
@@ -135,8 +145,8 @@ Val Values::fma(Val a, Val b, Val c) {
 }
 
 Val Values::neg(Val a) {
-  if (real_) return f_.neg(element(a));
   if (is_number(a)) return number(-number_of(a));
+  if (real_) return f_.neg(element(a));
   return marked(f_.neg(a & kElement), is_half(a));
 }
 

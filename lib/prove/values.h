@@ -110,6 +110,7 @@ class Values {
     Val q;
     Quantum quantum;
   };
+  Val add_real(Val a, Val b) const;
   Val extreme(Val a, Val b, bool greatest);
   uint32_t terms(Val v) const;
   Val pair(uint64_t tag, Val a, Val b) const { return f_.hash(tag, element(a), element(b)); }

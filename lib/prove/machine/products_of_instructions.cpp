@@ -54,10 +54,8 @@ std::vector<uint64_t> Machine::inputs_of(const Instruction& i, const Window& w, 
       const auto at = static_cast<uint64_t>(x + iy * row + ix * column);
       touch(at, at + static_cast<uint64_t>(channels * size), false);
       uint64_t* to = out.data() + (iy * w.in_w + ix) * channels;
-      for (int64_t c = 0; c < channels; ++c) {
-        const uint64_t e = v_.element(memory_.read(space_, at + static_cast<uint64_t>(c * size), type));
-        to[c] = is_byte(type) ? f.add(e, zero) : e;
-      }
+      memory_.read_elements(space_, at, type, channels, to);
+      if (is_byte(type)) std::transform(to, to + channels, to, [&](uint64_t e) { return f.add(e, zero); });
     }
   return out;
 }
@@ -71,13 +69,18 @@ std::vector<uint64_t> Machine::weights_of(const Instruction& i, int64_t taps, in
   std::vector<uint64_t> out(static_cast<size_t>(taps * channels * n));
   const Field& f = v_.field();
   const uint64_t zero = f.neg(f.of(i.i16(202)));
+  // Neighbours are read at once.
+  const int64_t together = w_n == size ? (depthwise ? n : 16) : 1;
   for (int64_t row = 0; row < taps * channels; ++row)
-    for (int64_t k = 0; k < n; ++k) {
-      const int64_t at = depthwise ? w + row * w_k + k * w_n : w + k / 16 * block + row * w_k + k % 16 * w_n;
-      touch(static_cast<uint64_t>(at), static_cast<uint64_t>(at + size), false);
-      const uint64_t e = v_.element(memory_.read(space_, static_cast<uint64_t>(at), type));
-      out[static_cast<size_t>(row * n + k)] = is_byte(type) ? f.add(e, zero) : e;
+    for (int64_t k = 0; k < n; k += together) {
+      const int64_t count = std::min(together, n - k);
+      const auto at = static_cast<uint64_t>(depthwise ? w + row * w_k + k * w_n
+                                                      : w + k / 16 * block + row * w_k + k % 16 * w_n);
+      touch(at, at + static_cast<uint64_t>(count * size), false);
+      memory_.read_elements(space_, at, type, count, &out[static_cast<size_t>(row * n + k)]);
     }
+  if (is_byte(type))
+    for (uint64_t& e : out) e = f.add(e, zero);
   return out;
 }
 

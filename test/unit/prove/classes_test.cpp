@@ -129,6 +129,28 @@ TEST_CASE("prove: sums go on where an instruction stopped") {
   CHECK(at_once.symbols() == in_parts.symbols());
 }
 
+TEST_CASE("prove: sums go on at the border of an image, tap by tap") {
+  Values v(field());
+  Window all, part;
+  all.in_h = all.out_h = part.in_h = part.out_h = 4;
+  all.kernel_h = 3;
+  all.y0 = -1;
+  std::vector<uint64_t> x, weights;
+  for (uint64_t i = 0; i < 8; ++i) x.push_back(v.symbol(1, i));
+  for (uint64_t i = 0; i < 12; ++i) weights.push_back(v.symbol(2, i));
+  const std::span<const uint64_t> w(weights);
+  OrderedSums dense(field(), 4, 2), dense_parts(field(), 4, 2), wide(field(), 4, 2), wide_parts(field(), 4, 2);
+  dense.add(all, 2, w, x);
+  wide.add_depthwise(all, w.first(6), x);
+  for (size_t tap = 0; tap < 3; ++tap) {
+    part.y0 = static_cast<int64_t>(tap) - 1;
+    dense_parts.add(part, 2, w.subspan(4 * tap, 4), x);
+    wide_parts.add_depthwise(part, w.subspan(2 * tap, 2), x);
+  }
+  CHECK(dense.symbols() == dense_parts.symbols());
+  CHECK(wide.symbols() == wide_parts.symbols());
+}
+
 TEST_CASE("prove: a depthwise sum is that of a convolution of one channel") {
   Values v(field());
   Window w;

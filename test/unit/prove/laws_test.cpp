@@ -31,6 +31,7 @@ TEST_CASE("laws: numbers are exact") {
   CHECK(law_field().add(law_field().of(3), law_field().of(0.25f)) == law_field().of(3.25f));
   CHECK(law_field().mul(law_field().of(0x1p-149f), law_field().of(0x1p100f)) == law_field().of(0x1p-49f));
   CHECK(law_field().of(-2.5f) == law_field().neg(law_field().of(2.5f)));
+  CHECK(law_field().of(-0.0f) == 0);
 }
 
 TEST_CASE("laws: neutral elements") {
@@ -163,9 +164,12 @@ TEST_CASE("laws: sums that differ by factors of channels are made once") {
   CHECK(exact_sums(v, x, c, w, &memo) == conv_sums(v, x, c, w, {}, false));
   CHECK(exact_sums(v, x, c, scaled, &memo) == conv_sums(v, x, c, scaled, {}, false));
   CHECK(memo.size() == 1);
+  std::swap(x.v[0], x.v[1]);
+  CHECK(exact_sums(v, x, c, w, &memo) == conv_sums(v, x, c, w, {}, false));
+  CHECK(memo.size() == 2);
   scaled[3] = law_field().of(9);
   CHECK(exact_sums(v, x, c, scaled, &memo) == conv_sums(v, x, c, scaled, {}, false));
-  CHECK(memo.size() == 2);
+  CHECK(memo.size() == 3);
 }
 
 // 40^7 paths, one question for each name.
