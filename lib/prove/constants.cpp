@@ -107,8 +107,9 @@ bool Constants::has(const std::string& name) {
 }
 
 Tensor Constants::folded(const FoldedConstant& c) {
-  for (auto derive : {&Constants::scaled, &Constants::dequantized, &Constants::lowered_norm,
-                      &Constants::reshaped, &Constants::integer_weights, &Constants::filled, &Constants::mask})
+  for (auto derive :
+       {&Constants::scaled, &Constants::dequantized, &Constants::lowered_norm, &Constants::reshaped,
+        &Constants::integer_weights, &Constants::filled, &Constants::mask})
     if (auto derived = (this->*derive)(c)) return std::move(*derived);
   const TensorType type{c.value.elem, c.value.shape};
   if (!c.bytes || static_cast<int64_t>(c.bytes->size()) != type.bytes())

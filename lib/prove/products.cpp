@@ -117,8 +117,7 @@ void add_depthwise(const Field& f, const Window& p, int64_t n, std::span<const u
         const uint64_t* in = x.data() + (iy * p.in_w + ix) * n;
         const uint64_t* row = w.data() + (r * p.kernel_w + s) * n;
         uint64_t* at = acc.data() + pixel * n;
-        for (int64_t k = 0; k < n; ++k)
-          at[k] = f.reduce(at[k] + static_cast<Wide>(in[k]) * row[k]);
+        for (int64_t k = 0; k < n; ++k) at[k] = f.reduce(at[k] + static_cast<Wide>(in[k]) * row[k]);
       }
 }
 

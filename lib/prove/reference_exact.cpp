@@ -70,8 +70,8 @@ void Reference::exact_conv(const Node& n) {
   const ConvShape c =
       transposed ? transposed_shape(n, x.shape, w.shape, y) : conv_shape(n, x.shape, w.shape, y);
   for (Val& v : w.v) v = v_.element(v);
-  Symbols s{y, transposed ? transposed_sums(v_, x, c, w.v, false)
-                          : exact_sums(v_, x, c, std::move(w.v), memo_)};
+  Symbols s{y,
+            transposed ? transposed_sums(v_, x, c, w.v, false) : exact_sums(v_, x, c, std::move(w.v), memo_)};
   if (n.inputs.size() > 2 && !n.inputs[2].empty()) {
     const std::vector<Val> bias = exact_bias(n, 2);
     if (bias.size() != static_cast<size_t>(c.out)) throw NotProved{"a bias of another size"};

@@ -301,8 +301,7 @@ std::vector<std::pair<Val, Val>> Reference::batch_norm(const Node& n) {
       continue;
     }
     const double s = t[0][c] / std::sqrt(t[3].at(c) + static_cast<double>(epsilon));
-    out.emplace_back(number(static_cast<float>(s)),
-                     number(static_cast<float>(t[1].at(c) - t[2].at(c) * s)));
+    out.emplace_back(number(static_cast<float>(s)), number(static_cast<float>(t[1].at(c) - t[2].at(c) * s)));
   }
   return out;
 }

@@ -53,7 +53,8 @@ Reference::Function Reference::activation(const Node& n) {
 Reference::Function Reference::exponential() {
   const Function exp = table("Exp", [](double v) { return std::exp(v); });
   if (v_.is_real()) return exp;
-  const Function steps = table("steps Exp 2", [](double v) { return std::exp(2 * v); }, true);
+  const Function steps = table(
+      "steps Exp 2", [](double v) { return std::exp(2 * v); }, true);
   return [this, exp, steps](Val x) {
     const Val n = v_.floor(v_.clip(v_.mul(number(0.5f), x), -64, 64));
     return v_.mul(steps(n), exp(v_.fma(number(1), x, v_.mul(number(-2), n))));

@@ -1,4 +1,5 @@
-// Where of a condition that is known: one operand or the other, element by element; and a mask before Softmax.
+// Where of a condition that is known: one operand or the other, element by element; and a mask before
+// Softmax.
 #include <algorithm>
 
 #include "reference.h"

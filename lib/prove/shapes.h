@@ -29,8 +29,8 @@ std::vector<uint64_t> transposed_sums(const Values& v, const Symbols& x, const C
                                       std::span<const uint64_t> w, bool ordered);
 // A matrix, rows for columns. Throws NotProved.
 Symbols transposed_matrix(const Symbols& s);
-// Sums of all images: (image, channel, pixel), as ONNX has them; weights in the order of ONNX. Ordered ones are
-// symbols.
+// Sums of all images: (image, channel, pixel), as ONNX has them; weights in the order of ONNX. Ordered ones
+// are symbols.
 std::vector<uint64_t> conv_sums(const Values& v, const Symbols& x, const ConvShape& c,
                                 std::span<const uint64_t> w,
                                 const std::function<uint64_t(uint64_t)>& of_input, bool ordered);

@@ -152,8 +152,7 @@ void Machine::read_channels(const Instruction& i, std::vector<Val>& shift, std::
   }
 }
 
-void Machine::finish_product(const Instruction& i, const Window& w,
-                             const std::vector<uint64_t>& sums) {
+void Machine::finish_product(const Instruction& i, const Window& w, const std::vector<uint64_t>& sums) {
   const Field& f = v_.field();
   const bool integers = is_byte(static_cast<Type>(i.u8(65)));
   const auto type = static_cast<Type>(i.u8(64));

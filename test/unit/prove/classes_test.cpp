@@ -139,7 +139,8 @@ TEST_CASE("prove: sums go on at the border of an image, tap by tap") {
   for (uint64_t i = 0; i < 8; ++i) x.push_back(v.symbol(1, i));
   for (uint64_t i = 0; i < 12; ++i) weights.push_back(v.symbol(2, i));
   const std::span<const uint64_t> w(weights);
-  OrderedSums dense(field(), 4, 2), dense_parts(field(), 4, 2), wide(field(), 4, 2), wide_parts(field(), 4, 2);
+  OrderedSums dense(field(), 4, 2), dense_parts(field(), 4, 2), wide(field(), 4, 2),
+      wide_parts(field(), 4, 2);
   dense.add(all, 2, w, x);
   wide.add_depthwise(all, w.first(6), x);
   for (size_t tap = 0; tap < 3; ++tap) {
@@ -208,8 +209,7 @@ TEST_CASE("prove: halves of a pair that change places are seen") {
   const Window one;
   const auto sum = [&](Val first, Val second) {
     OrderedSums sums(field(), 1, 1);
-    sums.add(one, 2, std::vector<uint64_t>{w, w},
-             std::vector<uint64_t>{v.element(first), v.element(second)});
+    sums.add(one, 2, std::vector<uint64_t>{w, w}, std::vector<uint64_t>{v.element(first), v.element(second)});
     return sums.symbols()[0];
   };
   CHECK(sum(high, low) != sum(low, high));
