@@ -52,6 +52,16 @@ std::optional<Affine> affine(const ir::Graph& g, const ir::Node& n) {
   return a;
 }
 
+std::vector<float> floats_of(const Tensor& t) {
+  if (t.elem() == ElementType::F32) {
+    const auto all = t.data<float>();
+    return {all.begin(), all.end()};
+  }
+  std::vector<float> out(static_cast<size_t>(t.elements()));
+  for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(t.as_double(static_cast<int64_t>(i)));
+  return out;
+}
+
 double of_channel(const std::vector<double>& v, size_t c) {
   return v.size() == 1 ? v[0] : v[c];
 }
@@ -81,6 +91,12 @@ const Tensor& Constants::of(const std::string& name) {
   return known_.emplace(name, t.reshaped(c.value.shape)).first->second;
 }
 
+const Shape& Constants::shape(const std::string& name) const {
+  const auto hint = region_.constants.find(name);
+  if (hint == region_.constants.end()) throw NotProved{"it reads '" + name + "', which is no constant"};
+  return hint->second.value.shape;
+}
+
 bool Constants::has(const std::string& name) {
   try {
     of(name);
@@ -91,8 +107,9 @@ bool Constants::has(const std::string& name) {
 }
 
 Tensor Constants::folded(const FoldedConstant& c) {
-  for (auto derive : {&Constants::scaled, &Constants::dequantized, &Constants::lowered_norm,
-                      &Constants::reshaped, &Constants::integer_weights, &Constants::filled})
+  for (auto derive :
+       {&Constants::scaled, &Constants::dequantized, &Constants::lowered_norm, &Constants::reshaped,
+        &Constants::integer_weights, &Constants::filled, &Constants::mask})
     if (auto derived = (this->*derive)(c)) return std::move(*derived);
   const TensorType type{c.value.elem, c.value.shape};
   if (!c.bytes || static_cast<int64_t>(c.bytes->size()) != type.bytes())
@@ -140,9 +157,7 @@ std::optional<Tensor> Constants::scaled(const FoldedConstant& c) const {
   const std::optional<Chain> k = chain(c);
   if (!k) return std::nullopt;
   std::vector<float> v(k->channels * k->inner, 0.0f);
-  for (size_t i = 0; i < v.size(); ++i)
-    if (k->of_weights || k->bias != nullptr)
-      v[i] = static_cast<float>((k->of_weights ? k->weights : k->bias)->as_double(static_cast<int64_t>(i)));
+  if (k->of_weights || k->bias != nullptr) v = floats_of(k->of_weights ? *k->weights : *k->bias);
   for (ir::NodeId n : k->after) {
     const Affine a = *affine(g_, g_.node(n));
     const bool unit = std::all_of(a.scale.begin(), a.scale.end(), [](double x) { return x == 1; });
@@ -219,6 +234,28 @@ std::optional<Tensor> Constants::filled(const FoldedConstant& c) const {
   return out;
 }
 
+// What is added to scores for a Where of a constant condition: -infinity where this takes its constant of
+// -1e9 or less, else 0.
+std::optional<Tensor> Constants::mask(const FoldedConstant& c) const {
+  for (const std::string& source : c.sources) {
+    const auto found = by_source_.find(source);
+    if (found == by_source_.end() || op_of(g_.node(found->second)) != "Where") continue;
+    const ir::Node& n = g_.node(found->second);
+    const Tensor* condition = constant_input(g_, n, 0);
+    if (condition == nullptr || condition->shape() != c.value.shape || c.value.elem != ElementType::F32)
+      continue;
+    for (const size_t fill : {size_t{2}, size_t{1}}) {
+      const Tensor* t = constant_input(g_, n, fill);
+      if (t == nullptr || t->elements() != 1 || !(t->as_double(0) <= -1e9)) continue;
+      Tensor out(TensorType{ElementType::F32, c.value.shape});
+      for (int64_t i = 0; i < out.elements(); ++i)
+        if ((condition->as_double(i) != 0) == (fill == 1)) out.set_double(i, -static_cast<double>(kInfinity));
+      return out;
+    }
+  }
+  return std::nullopt;
+}
+
 // Another shape of a constant of the model.
 std::optional<Tensor> Constants::reshaped(const FoldedConstant& c) const {
   for (const std::string& source : c.sources) {
@@ -287,11 +324,9 @@ std::vector<Val> Constants::exact(const std::string& name, Values& v) {
   const std::optional<Chain> k =
       hint != region_.constants.end() && hint->second.folded ? chain(hint->second) : std::nullopt;
   if (k) {
-    for (size_t i = 0; i < k->channels * k->inner; ++i) {
-      const Tensor* from = k->of_weights ? k->weights : k->bias;
-      out.push_back(
-          number(from == nullptr ? 0.0f : static_cast<float>(from->as_double(static_cast<int64_t>(i)))));
-    }
+    out.assign(k->channels * k->inner, number(0));
+    if (const Tensor* from = k->of_weights ? k->weights : k->bias)
+      std::ranges::transform(floats_of(*from), out.begin(), number);
     for (ir::NodeId n : k->after) {
       const auto [scale, shift] = exact_affine(g_, g_.node(n), v);
       for (size_t i = 0; i < out.size(); ++i) {
@@ -318,8 +353,14 @@ std::vector<Val> Constants::exact(const std::string& name, Values& v) {
     return exact_dequantized(n, v);
   }
   const Tensor& t = of(name);
+  if (!is_integer(t.elem())) {
+    const std::vector<float> all = floats_of(t);
+    out.resize(all.size());
+    std::ranges::transform(all, out.begin(), number);
+    return out;
+  }
   for (int64_t i = 0; i < t.elements(); ++i) {
-    const int64_t whole = is_integer(t.elem()) ? t.as_int(i) : 0;
+    const int64_t whole = t.as_int(i);
     if (whole > -(1 << 24) && whole < (1 << 24)) {
       out.push_back(number(static_cast<float>(t.as_double(i))));
       continue;
@@ -348,9 +389,7 @@ std::vector<Val> Constants::exact_dequantized(const ir::Node& n, Values& v) cons
 }
 
 std::vector<float> Constants::numbers(const std::string& name) {
-  std::vector<float> out;
-  for (double d : of(name).to_doubles()) out.push_back(static_cast<float>(d));
-  return out;
+  return floats_of(of(name));
 }
 
 float rounded_half(float v) {

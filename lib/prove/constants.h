@@ -17,6 +17,8 @@ class Constants {
   // Throws NotProved. What the model does not explain is what proof.json says: claim B compares it.
   const Tensor& of(const std::string& name);
   bool has(const std::string& name);  // of() does not throw
+  // Of what of() says, without computing it.
+  const Shape& shape(const std::string& name) const;
   std::vector<float> numbers(const std::string& name);
   // The same without rounding: folded factors are those of the field.
   std::vector<Val> exact(const std::string& name, Values& v);
@@ -38,6 +40,7 @@ class Constants {
   std::optional<Tensor> integer_weights(const FoldedConstant& c) const;
   std::optional<Tensor> reshaped(const FoldedConstant& c) const;
   std::optional<Tensor> filled(const FoldedConstant& c) const;
+  std::optional<Tensor> mask(const FoldedConstant& c) const;
   std::optional<Tensor> lowered_norm(const FoldedConstant& c) const;
 
   const ir::Graph& g_;

@@ -85,8 +85,9 @@ uint64_t Field::of(float value) const {
   if (exponent != 0) mantissa |= 0x800000u;
   // Subnormals have the exponent of 1.
   const uint32_t power = (exponent == 0 ? 1 : exponent) + kBias - 150;
-  const uint64_t magnitude = mul(mantissa, powers_[power]);
-  return (bits >> 31) != 0 ? neg(magnitude) : magnitude;
+  const uint64_t magnitude = mul(mantissa, powers_[power]), negative = if_true((bits >> 31) != 0);
+  const uint64_t out = (magnitude ^ negative) + ((p_ + 1) & negative);
+  return out == p_ ? 0 : out;
 }
 
 uint64_t Field::hash(uint64_t tag, uint64_t a, uint64_t b, uint64_t c) const {

@@ -19,13 +19,11 @@ class Field {
     return s >= p_ ? s - p_ : s;
   }
   uint64_t neg(uint64_t a) const { return a == 0 ? 0 : p_ - a; }
-  uint64_t mul(uint64_t a, uint64_t b) const { return reduce(static_cast<Wide>(a) * b); }
-  // Of a sum of at most 31 products.
+  uint64_t mul(uint64_t a, uint64_t b) const { return divide(static_cast<Wide>(a) * b); }
+  // Of a sum of at most 63 products.
   uint64_t reduce(Wide x) const {
     auto hi = static_cast<uint64_t>(x >> 64);
-    if (hi >= 4 * p_) hi -= 4 * p_;
-    if (hi >= 2 * p_) hi -= 2 * p_;
-    if (hi >= p_) hi -= p_;
+    for (const uint64_t some : {8 * p_, 4 * p_, 2 * p_, p_}) hi -= some & if_true(hi >= some);
     return divide(static_cast<Wide>(hi) << 64 | static_cast<uint64_t>(x));
   }
   uint64_t power(uint64_t base, uint64_t exponent) const;
@@ -40,6 +38,8 @@ class Field {
   uint64_t alpha() const { return alpha_; }  // names the order of product sums
 
  private:
+  // All bits, or none: values are random, and a branch on them is mispredicted every other time.
+  static uint64_t if_true(bool condition) { return ~static_cast<uint64_t>(condition) + 1; }
   // x < p * 2^64; Moeller and Granlund 2011, "Improved division by invariant integers", algorithm 4.
   uint64_t divide(Wide x) const {
     x <<= 3;
@@ -47,7 +47,7 @@ class Field {
     const Wide q = static_cast<Wide>(reciprocal_) * u1 + x;
     const auto q1 = static_cast<uint64_t>(q >> 64) + 1;
     uint64_t r = u0 - q1 * d_;
-    if (r > static_cast<uint64_t>(q)) r += d_;
+    r += d_ & if_true(r > static_cast<uint64_t>(q));
     if (r >= d_) r -= d_;
     return r >> 3;
   }

@@ -42,8 +42,12 @@ Linker::Linker(const ir::Graph& model, const Field& field, const std::set<std::s
   constants_ = std::make_unique<Constants>(model, model_);
   reference_ = std::make_unique<Reference>(values_, *constants_, model_);
   reference_->share(&memo_);
+  for (size_t i = 0; i < model.value_slots(); ++i)
+    if (const ir::Value& v = model.value(ir::ValueId(static_cast<uint32_t>(i))); !v.type.is_static())
+      open_.insert(v.name);
   for (ir::ValueId v : model.inputs())
-    reference_->set(model.value(v).name, fresh(model.value(v).name, model.value(v).type.shape));
+    if (!open_.contains(model.value(v).name))
+      reference_->set(model.value(v).name, fresh(model.value(v).name, model.value(v).type.shape));
   evaluate_model(taken);
   std::set<std::string> made;
   for (const Layer& l : model_.layers) made.insert(l.nodes[0].sources.begin(), l.nodes[0].sources.end());
@@ -57,9 +61,11 @@ void Linker::evaluate_model(const std::set<std::string>& taken) {
     for (const std::string& source : n.sources)
       for (const ValueInfo& o : n.outputs) results_[source].push_back(o.name);
     if (n.is({"Identity", "Constant"})) handed_on_.insert(n.sources.begin(), n.sources.end());
-    const bool known = why_not([&] { reference_->evaluate_exactly(n); }).empty();
+    const auto is_open = [&](const ValueInfo& o) { return open_.contains(o.name); };
+    const bool open = std::any_of(n.outputs.begin(), n.outputs.end(), is_open),
+               known = !open && why_not([&] { reference_->evaluate_exactly(n); }).empty();
     for (const ValueInfo& o : n.outputs) {
-      if (o.name.empty() || (known && !taken.contains(o.name))) continue;
+      if (o.name.empty() || is_open(o) || (known && !taken.contains(o.name))) continue;
       if (const Symbols* s = reference_->find(o.name); known && s != nullptr) computed_[o.name] = *s;
       reference_->set(o.name, fresh(o.name, o.shape));
       fresh_.insert(o.name);

@@ -35,6 +35,7 @@ class Linker {
   std::unique_ptr<Reference> reference_;
   SumsMemo memo_;
   std::set<std::string> handed_on_, fresh_;
+  std::set<std::string> open_;  // shapes known at run time only: these values have no elements here
   std::map<std::string, Symbols> computed_;                  // of taken values: what the model computes
   std::map<std::string, std::vector<std::string>> results_;  // of each ONNX node
 };

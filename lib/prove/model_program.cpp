@@ -45,6 +45,7 @@ RegionHints model_program(const ir::Graph& g) {
     if (g.is_constant(id))
       out.constants.emplace(g.value(id).name, FoldedConstant{info_of(g, id), false, {}, {}});
   }
+  for (ir::ValueId v : g.outputs()) out.outputs.push_back({info_of(g, v), ElementType::Undefined, {}});
   for (ir::NodeId n : g.topological_order()) out.layers.push_back(layer_of(g, n));
   return out;
 }

@@ -21,24 +21,14 @@ std::vector<bool> Window::columns_read() const {
   return read;
 }
 
-Weights::Weights(const Field& f, int64_t taps, int64_t channels, int64_t n, std::span<const uint64_t> w,
-                 bool ordered)
+Weights::Weights(const Field& f, int64_t taps, int64_t channels, int64_t n, std::span<const uint64_t> w)
     : f_(f), taps_(taps), channels_(channels), n_(n) {
-  alphas_.assign(kChunk + 1, 1);
-  if (ordered)
-    for (size_t i = 1; i < alphas_.size(); ++i) alphas_[i] = f.mul(alphas_[i - 1], f.alpha());
   const int64_t rows = taps * channels, blocks = (n + kBlock - 1) / kBlock;
   w_.assign(static_cast<size_t>(blocks * rows * kBlock), 0);
-  for (int64_t row = 0; row < rows; ++row) {
-    const int64_t c = row % channels, begin = c / kChunk * kChunk,
-                  length = std::min(kChunk, channels - begin);
-    const uint64_t power = alphas_[static_cast<size_t>(length - 1 - (c - begin))];
-    for (int64_t k = 0; k < n; ++k) {
-      const uint64_t v = w[static_cast<size_t>(row * n + k)];
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t k = 0; k < n; ++k)
       w_[static_cast<size_t>((k / kBlock * rows + row) * kBlock + k % kBlock)] =
-          power == 1 ? v : f.mul(v, power);
-    }
-  }
+          w[static_cast<size_t>(row * n + k)];
 }
 
 namespace {
@@ -94,9 +84,8 @@ void Weights::add_pixel(const Window& p, const uint64_t* x, int64_t oy, int64_t 
       const uint64_t* row = w + (r * p.kernel_w + s) * channels_ * kBlock;
       for (int64_t c = 0; c < channels_; c += kChunk) {
         const int64_t length = std::min(kChunk, channels_ - c);
-        const uint64_t power = alphas_[static_cast<size_t>(length)];
         Wide sums[kBlock];
-        for (int64_t k = 0; k < kBlock; ++k) sums[k] = static_cast<Wide>(acc[k]) * power;
+        std::copy(acc, acc + kBlock, sums);
         add(in + c, row + c * kBlock, length, sums);
         for (int64_t k = 0; k < kBlock; ++k) acc[k] = f_.reduce(sums[k]);
       }
@@ -119,8 +108,7 @@ void Weights::add_sums(const Window& p, std::span<const uint64_t> x, std::span<u
 }
 
 void add_depthwise(const Field& f, const Window& p, int64_t n, std::span<const uint64_t> w,
-                   std::span<const uint64_t> x, std::span<uint64_t> acc, bool ordered) {
-  const uint64_t alpha = ordered ? f.alpha() : 1;
+                   std::span<const uint64_t> x, std::span<uint64_t> acc) {
   for (int64_t pixel = 0; pixel < p.out_h * p.out_w; ++pixel)
     for (int64_t r = 0; r < p.kernel_h; ++r)
       for (int64_t s = 0; s < p.kernel_w; ++s) {
@@ -129,8 +117,7 @@ void add_depthwise(const Field& f, const Window& p, int64_t n, std::span<const u
         const uint64_t* in = x.data() + (iy * p.in_w + ix) * n;
         const uint64_t* row = w.data() + (r * p.kernel_w + s) * n;
         uint64_t* at = acc.data() + pixel * n;
-        for (int64_t k = 0; k < n; ++k)
-          at[k] = f.reduce(static_cast<Wide>(at[k]) * alpha + static_cast<Wide>(in[k]) * row[k]);
+        for (int64_t k = 0; k < n; ++k) at[k] = f.reduce(at[k] + static_cast<Wide>(in[k]) * row[k]);
       }
 }
 

@@ -111,10 +111,7 @@ const Symbols* Reference::find(const std::string& name) const {
 
 const Symbols& Reference::get(const std::string& name) {
   if (const Symbols* s = find(name)) return *s;
-  if (v_.is_real() && c_.is_constant(name)) {
-    constant(name);
-    return constant_symbols_.at(name);
-  }
+  if (v_.is_real() && c_.is_constant(name)) return constant(name);
   throw NotProved{"it reads '" + name + "', which has no reference"};
 }
 
@@ -123,7 +120,7 @@ ElementType Reference::stored_type(const ValueInfo& v) const {
   return is_wide(v.name) ? ElementType::F32 : ElementType::F16;
 }
 
-Symbols Reference::constant(const std::string& name) {
+const Symbols& Reference::constant(const std::string& name) {
   const auto known = constant_symbols_.find(name);
   if (known != constant_symbols_.end()) return known->second;
   Symbols s{c_.of(name).shape(), {}};
@@ -132,6 +129,11 @@ Symbols Reference::constant(const std::string& name) {
   else
     for (float f : c_.numbers(name)) s.v.push_back(number(f));
   return constant_symbols_.emplace(name, std::move(s)).first->second;
+}
+
+Symbols Reference::weights(const std::string& name) {
+  if (!c_.is_constant(name) || constant_symbols_.contains(name)) return get(name);
+  return {c_.shape(name), c_.exact(name, v_)};
 }
 
 // Read as the integers that they are, unless the numbers leave the region.

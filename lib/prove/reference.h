@@ -30,9 +30,6 @@ class Reference {
   // Of claim B: node by node, without rounding. Throws NotProved.
   void evaluate_exactly(const Node& n);
   void share(SumsMemo* memo) { memo_ = memo; }
-  // Sums that a product may have, by the name of what becomes of them: they are checked before they are used.
-  using Guess = std::function<const std::vector<uint64_t>*(const std::string&)>;
-  void take_guesses(Guess guess) { guess_ = std::move(guess); }
   // Layer by layer, in order. Why the layer has no reference; empty: it has one.
   std::string run(size_t layer);
   const Symbols* find(const std::string& name) const;
@@ -68,7 +65,9 @@ class Reference {
   };
   void evaluate(const Layer& l);
   const Symbols& get(const std::string& name);
-  Symbols constant(const std::string& name);
+  const Symbols& constant(const std::string& name);
+  // Weights are read once: they are not kept.
+  Symbols weights(const std::string& name);
   Symbols operand(
       const std::string& name);  // an activation, or a constant as an element-wise layer stores it
   // Stored as fp32: wide, or asked for.
@@ -115,21 +114,24 @@ class Reference {
                                                                           uint32_t channels,
                                                                           size_t channel_dim);
   // acc + bias, residual, activation, rounding; then the rest of the layer.
-  // Of the layer's first node, as the instruction orders them.
-  std::vector<uint64_t> ordered_sums(const std::string& result, const Symbols& x, const ConvShape& c,
-                                     std::span<const uint64_t> w, bool transposed);
   void finish_product(const Layer& l, const Epilogue& e, Symbols sums, const std::vector<float>& bias,
                       size_t channel_dim);
   std::vector<int64_t> storage_order(const std::string& name, int64_t k) const;
 
   void elementwise(const Layer& l, size_t from);
   Symbols apply(const Node& n, const std::map<std::string, Symbols>& local, bool exact);
-  Val unary(const Node& n, Val x, bool stored_half, bool large);
+  // What an operator makes of each value, so that it is looked at once.
+  using Function = std::function<Val(Val)>;
+  Function unary(const Node& n, bool stored_half, bool large);
   bool widens(const Node& n) const;
-  Val activation(const Node& n, Val x);
+  Function activation(const Node& n);
   Symbols binary(const Node& n, const std::map<std::string, Symbols>& local, bool exact);
-  Val exponential(Val x);
-  Val table(const std::string& name, const std::function<double(double)>& f, Val x, bool steps = false);
+  using Binary = Val (Values::*)(Val, Val);
+  static Binary operation(const Node& n);
+  Function exponential();
+  Function logarithm(bool large);
+  Function hyperbolic(bool sine);
+  Function table(const std::string& name, const std::function<double(double)>& f, bool steps = false);
 
   void pool(const Layer& l);
   void reduce(const Layer& l);
@@ -146,7 +148,11 @@ class Reference {
   void softmax(const Layer& l);
   void log_sum_exp(const Layer& l);
   void norm(const Layer& l);
+  std::vector<std::pair<Val, Val>> batch_norm(const Node& n);
   void move(const Layer& l);
+  void where(const Node& n);
+  const Node* softmax_alone(const std::string& name) const;
+  void mask_scores(const ValueInfo& info, std::vector<bool> chosen, Symbols& s);
   void keep_codes(const Node& n);
   Symbols moved(const Node& n);
   template <class From>
@@ -171,10 +177,8 @@ class Reference {
   std::set<std::string> channels_last_, asked_, wide_, last_;
   std::map<std::string, const Node*> producer_;
   std::map<std::string, std::pair<Type, Quantum>> codes_;  // numbers that are stored as integers
-  std::map<const Node*, uint32_t> table_ids_;
   std::map<std::string, uint32_t> named_tables_;
   SumsMemo* memo_ = nullptr;
-  Guess guess_;
   Val pad_ = 0;  // what a Pad fills with
 };
 

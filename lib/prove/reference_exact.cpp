@@ -63,15 +63,15 @@ std::vector<Val> Reference::exact_bias(const Node& n, size_t input) {
 }
 
 void Reference::exact_conv(const Node& n) {
-  const Symbols &x = get(n.inputs.at(0)), &w = get(n.inputs.at(1));
+  const Symbols& x = get(n.inputs.at(0));
+  Symbols w = weights(n.inputs.at(1));
   const Shape& y = n.outputs.at(0).shape;
   const bool transposed = n.op == "ConvTranspose";
   const ConvShape c =
       transposed ? transposed_shape(n, x.shape, w.shape, y) : conv_shape(n, x.shape, w.shape, y);
-  std::vector<uint64_t> weights;
-  for (Val v : w.v) weights.push_back(v_.element(v));
-  Symbols s{y, transposed ? transposed_sums(v_, x, c, weights, false)
-                          : exact_sums(v_, x, c, std::move(weights), memo_)};
+  for (Val& v : w.v) v = v_.element(v);
+  Symbols s{y,
+            transposed ? transposed_sums(v_, x, c, w.v, false) : exact_sums(v_, x, c, std::move(w.v), memo_)};
   if (n.inputs.size() > 2 && !n.inputs[2].empty()) {
     const std::vector<Val> bias = exact_bias(n, 2);
     if (bias.size() != static_cast<size_t>(c.out)) throw NotProved{"a bias of another size"};
@@ -107,6 +107,7 @@ void Reference::evaluate_exactly(const Node& n) {
   if (n.is({"Conv", "ConvTranspose"})) return exact_conv(n);
   if (n.op == "ConvInteger") return exact_integer_conv(n);
   if (n.is({"Gemm", "MatMul"})) return exact_product(n);
+  if (n.op == "Where") return where(n);
   if (n.is({"MatMulInteger", "QLinearMatMul"})) throw NotProved{n.op + " has no reference yet"};
   Layer l;
   l.kind = kind_of(n);

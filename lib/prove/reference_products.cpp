@@ -174,6 +174,7 @@ void Reference::finish_product(const Layer& l, const Epilogue& e, Symbols s, con
   const size_t channels = static_cast<size_t>(s.shape[channel_dim]);
   size_t inner = 1;
   for (size_t d = channel_dim + 1; d < s.shape.size(); ++d) inner *= static_cast<size_t>(s.shape[d]);
+  const Function activate = e.activation == nullptr ? Function() : activation(*e.activation);
   const Symbols* residual = e.residual.empty() ? nullptr : &get(e.residual);
   for (size_t i = 0; i < s.v.size(); ++i) {
     const size_t c = i / inner % channels;
@@ -183,7 +184,7 @@ void Reference::finish_product(const Layer& l, const Epilogue& e, Symbols s, con
     if (e.powers.after != 0) x = v_.fma(number(std::ldexp(1.0f, e.powers.after)), x, number(0));
     x = v_.add(x, number(b));
     if (residual != nullptr) x = v_.add(x, residual->v[i]);
-    if (e.activation != nullptr) x = activation(*e.activation, x);
+    if (activate) x = activate(x);
     s.v[i] = x;
   }
   const ValueInfo& y = l.nodes[e.taken - 1].outputs.at(0);
@@ -213,19 +214,6 @@ std::vector<float> of_terms(const ConvShape& c, const std::vector<std::vector<fl
 
 }  // namespace
 
-// What the binary has as sums is compared with them by a random combination of the channels of a group: a
-// wrong one has the same with the probability of 1 / prime.
-std::vector<uint64_t> Reference::ordered_sums(const std::string& result, const Symbols& x, const ConvShape& c,
-                                              std::span<const uint64_t> w, bool transposed) {
-  if (transposed) return transposed_sums(v_, x, c, w, true);
-  constexpr int64_t kWorthwhile = 16;  // channels of a group
-  const std::vector<uint64_t>* guess = guess_ && c.out / c.groups >= kWorthwhile ? guess_(result) : nullptr;
-  if (guess != nullptr && guess->size() == static_cast<size_t>(c.batch * c.out * c.w.out_h * c.w.out_w) &&
-      are_sums(v_, x, c, w, *guess))
-    return *guess;
-  return conv_sums(v_, x, c, w, {}, true);
-}
-
 void Reference::conv(const Layer& l) {
   if (l.anchor != 0) throw NotProved{"a convolution that is not the first of its layer"};
   const Node& n = l.nodes[0];
@@ -244,8 +232,8 @@ void Reference::conv(const Layer& l) {
   const Symbols read = left_halves(n.inputs[0], x, 1, c.groups, all);
   c.in *= static_cast<int64_t>(all.size());
   const std::vector<uint64_t> of_field = elements(v_.field(), weights);
-  const std::string& result = l.nodes[e.taken - 1].outputs.at(0).name;
-  Symbols s{n.outputs[0].shape, ordered_sums(result, read, c, of_field, transposed)};
+  Symbols s{n.outputs[0].shape, transposed ? transposed_sums(v_, read, c, of_field, true)
+                                           : conv_sums(v_, read, c, of_field, {}, true)};
   const bool biased = n.inputs.size() > 2 && !n.inputs[2].empty();
   finish_product(l, e, std::move(s), biased ? c_.numbers(n.inputs[2]) : std::vector<float>(), 1);
 }
@@ -329,7 +317,7 @@ void Reference::product(const Layer& l) {
              turned = gemm && n.integer("transA", 0) != 0;
   if (turned) x = transposed_matrix(x);
   const int64_t k = t.shape()[across ? 1 : 0], m = t.shape()[across ? 0 : 1];
-  if (x.shape.back() != k) throw NotProved{"a product whose shapes do not agree"};
+  if (x.shape.back() != k || k < 1) throw NotProved{"a product whose shapes do not agree"};
   const bool matrix = has_bias_matrix(l);
   std::vector<float> bias;
   if (gemm && !matrix && n.inputs.size() > 2 && !n.inputs[2].empty()) {
@@ -363,8 +351,9 @@ void Reference::product(const Layer& l) {
   }
   Window window;
   window.in_h = window.out_h = static_cast<int64_t>(in.size()) / depth;
-  Symbols s{n.outputs.at(0).shape, std::vector<Val>(static_cast<size_t>(window.out_h * m), 0)};
-  Weights(v_.field(), 1, depth, m, w, true).add_sums(window, in, s.v);
+  OrderedSums sums(v_.field(), window.out_h, m);
+  sums.add(window, depth, w, in);
+  Symbols s{n.outputs.at(0).shape, sums.symbols()};
   if (!matrix) return finish_product(l, e, std::move(s), bias, s.shape.size() - 1);
   if (e.powers.after != 0)
     for (Val& v : s.v)

@@ -287,27 +287,38 @@ void Reference::softmax(const Layer& l) {
   finish(l, n, std::move(e));
 }
 
+// Scale and shift of each channel.
+std::vector<std::pair<Val, Val>> Reference::batch_norm(const Node& n) {
+  std::vector<double> t[4];
+  for (size_t i = 0; i < 4; ++i) t[i] = c_.of(n.inputs.at(i + 1)).to_doubles();
+  const float epsilon = n.real("epsilon", 1e-5f);
+  std::vector<std::pair<Val, Val>> out;
+  for (size_t c = 0; c < t[0].size(); ++c) {
+    if (v_.is_real()) {
+      const auto at = [&](size_t k) { return number(static_cast<float>(t[k].at(c))); };
+      const Val scale = v_.div(at(0), v_.sqrt(v_.add(at(3), number(epsilon))));
+      out.emplace_back(scale, v_.sub(at(1), v_.mul(at(2), scale)));
+      continue;
+    }
+    const double s = t[0][c] / std::sqrt(t[3].at(c) + static_cast<double>(epsilon));
+    out.emplace_back(number(static_cast<float>(s)), number(static_cast<float>(t[1].at(c) - t[2].at(c) * s)));
+  }
+  return out;
+}
+
 void Reference::norm(const Layer& l) {
   const Node& n = l.nodes.at(0);
   const Symbols& x = get(n.inputs.at(0));
   const size_t rank = x.shape.size();
   Symbols y = x;
   if (n.op == "BatchNormalization") {
-    std::vector<double> t[4];
-    for (size_t i = 0; i < 4; ++i) t[i] = c_.of(n.inputs.at(i + 1)).to_doubles();
+    const auto channels = batch_norm(n);
     size_t inner = 1;
     for (size_t d = 2; d < rank; ++d) inner *= static_cast<size_t>(x.shape[d]);
+    if (channels.empty()) throw NotProved{"a normalisation without channels"};
     for (size_t i = 0; i < y.v.size(); ++i) {
-      const size_t c = i / inner % t[0].size();
-      if (v_.is_real()) {
-        const auto at = [&](size_t k) { return number(static_cast<float>(t[k][c])); };
-        const Val scale = v_.div(at(0), v_.sqrt(v_.add(at(3), number(n.real("epsilon", 1e-5f)))));
-        y.v[i] = v_.add(v_.mul(x.v[i], scale), v_.sub(at(1), v_.mul(at(2), scale)));
-        continue;
-      }
-      const double s = t[0][c] / std::sqrt(t[3][c] + static_cast<double>(n.real("epsilon", 1e-5f)));
-      const Val scaled = v_.mul(x.v[i], number(static_cast<float>(s)));
-      y.v[i] = v_.add(scaled, number(static_cast<float>(t[1][c] - t[2][c] * s)));
+      const auto& [scale, shift] = channels[i / inner % channels.size()];
+      y.v[i] = v_.add(v_.mul(x.v[i], scale), shift);
     }
     return finish(l, n, std::move(y));
   }

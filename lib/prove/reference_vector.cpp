@@ -15,47 +15,50 @@ float as_float(double v) {
 
 }  // namespace
 
-Val Reference::table(const std::string& name, const std::function<double(double)>& f, Val x, bool steps) {
+// By its name alone: nodes come and go.
+Reference::Function Reference::table(const std::string& name, const std::function<double(double)>& f,
+                                     bool steps) {
   auto known = named_tables_.find(name);
   if (known == named_tables_.end())
     known = named_tables_.emplace(name, v_.register_table(name, steps ? steps_of(f) : table_of(f))).first;
-  return v_.look_up(known->second, x);
+  return [this, id = known->second](Val x) { return v_.look_up(id, x); };
 }
 
-Val Reference::activation(const Node& n, Val x) {
-  if (n.op == "Relu") return v_.clip(x, 0, kInfinity);
-  if (n.op == "LeakyRelu") return v_.leaky(x, n.real("alpha", 0.01f));
+Reference::Function Reference::activation(const Node& n) {
+  if (n.op == "Relu") return [this](Val x) { return v_.clip(x, 0, kInfinity); };
+  if (n.op == "LeakyRelu")
+    return [this, slope = n.real("alpha", 0.01f)](Val x) { return v_.leaky(x, slope); };
   if (n.op == "Clip") {
     const auto bound = [&](size_t i, float otherwise) {
       if (i >= n.inputs.size() || n.inputs[i].empty()) return otherwise;
       return as_float(c_.of(n.inputs[i]).as_double(0));
     };
-    return v_.clip(x, bound(1, -kInfinity), bound(2, kInfinity));
+    const float low = bound(1, -kInfinity), high = bound(2, kInfinity);
+    return [this, low, high](Val x) { return v_.clip(x, low, high); };
   }
   const bool swish = n.op == "HardSwish";
   if (swish || n.op == "HardSigmoid") {
-    const float alpha = swish ? as_float(1.0 / 6) : n.real("alpha", 0.2f),
-                beta = swish ? 0.5f : n.real("beta", 0.5f);
-    const Val part = v_.clip(v_.fma(number(alpha), x, number(beta)), 0, 1);
-    return swish ? v_.mul(x, part) : part;
+    const Val alpha = number(swish ? as_float(1.0 / 6) : n.real("alpha", 0.2f)),
+              beta = number(swish ? 0.5f : n.real("beta", 0.5f));
+    return [this, swish, alpha, beta](Val x) {
+      const Val part = v_.clip(v_.fma(alpha, x, beta), 0, 1);
+      return swish ? v_.mul(x, part) : part;
+    };
   }
-  const auto known = table_ids_.find(&n);
-  if (known != table_ids_.end()) return v_.look_up(known->second, x);
   const auto f = table_function(n);
   if (!f) throw NotProved{n.op + " has no reference yet"};
-  const uint32_t id = v_.register_table(f->name, table_of(f->of));
-  table_ids_.emplace(&n, id);
-  return v_.look_up(id, x);
+  return table(f->name, f->of);
 }
 
-Val Reference::exponential(Val x) {
-  const auto exp = [](double v) { return std::exp(v); };
-  if (v_.is_real()) return table("Exp", exp, x);
-  const Val n = v_.floor(v_.clip(v_.mul(number(0.5f), x), -64, 64));
-  const Val rest = table("Exp", exp, v_.fma(number(1), x, v_.mul(number(-2), n)));
-  return v_.mul(table(
-                    "steps Exp 2", [](double v) { return std::exp(2 * v); }, n, true),
-                rest);
+Reference::Function Reference::exponential() {
+  const Function exp = table("Exp", [](double v) { return std::exp(v); });
+  if (v_.is_real()) return exp;
+  const Function steps = table(
+      "steps Exp 2", [](double v) { return std::exp(2 * v); }, true);
+  return [this, exp, steps](Val x) {
+    const Val n = v_.floor(v_.clip(v_.mul(number(0.5f), x), -64, 64));
+    return v_.mul(steps(n), exp(v_.fma(number(1), x, v_.mul(number(-2), n))));
+  };
 }
 
 // Integers as numbers.
@@ -66,41 +69,47 @@ bool Reference::widens(const Node& n) const {
                      [&](const ValueInfo& o) { return o.name == n.inputs[0] && is_integer(o.elem); });
 }
 
-Val Reference::unary(const Node& n, Val x, bool stored_half, bool large) {
-  if (n.op == "Sqrt") return v_.sqrt(x);
-  if (n.op == "Reciprocal") return v_.div(number(1), x);
-  if (n.op == "Abs") return v_.abs(x);
-  if (n.op == "Neg") return v_.neg(x);
-  if (n.op == "Floor") return v_.floor(x);
-  if (n.op == "Ceil") return v_.neg(v_.floor(v_.neg(x)));
-  if (n.op == "Identity") return x;
-  if (n.op == "Cast" && v_.is_real() && widens(n)) return x;
-  if (n.op == "Exp") return exponential(x);
-  if (n.op == "Log") {
-    if (v_.is_real())
-      return table(
-          "Log", [](double v) { return std::log(v); }, x);
-    if (large) x = v_.sqrt(x);
-    const double times = large ? 4 : 2;
-    return table(
-        fmt::format("Log {}", times), [times](double v) { return times * std::log(v); }, v_.sqrt(x));
-  }
-  if (n.op == "Cosh" || n.op == "Sinh") {
-    const Val e = exponential(v_.abs(x));
-    const Val cosh = v_.fma(number(0.5f), e, v_.mul(number(0.5f), v_.div(number(1), e)));
-    if (n.op == "Cosh") return cosh;
-    return v_.mul(table(
-                      "Tanh", [](double v) { return std::tanh(v); }, x),
-                  cosh);
-  }
-  if (n.op == "HardSwish" && stored_half && !v_.is_real()) x = v_.clip(x, -4, kInfinity);
-  return activation(n, x);
+Reference::Function Reference::logarithm(bool large) {
+  if (v_.is_real()) return table("Log", [](double v) { return std::log(v); });
+  const double times = large ? 4 : 2;
+  const Function of_root =
+      table(fmt::format("Log {}", times), [times](double v) { return times * std::log(v); });
+  return [this, of_root, large](Val x) { return of_root(v_.sqrt(large ? v_.sqrt(x) : x)); };
+}
+
+Reference::Function Reference::hyperbolic(bool sine) {
+  const Function exp = exponential();
+  const auto cosh = [this, exp](Val x) {
+    const Val e = exp(v_.abs(x));
+    return v_.fma(number(0.5f), e, v_.mul(number(0.5f), v_.div(number(1), e)));
+  };
+  if (!sine) return cosh;
+  const Function tanh = table("Tanh", [](double v) { return std::tanh(v); });
+  return [this, tanh, cosh](Val x) { return v_.mul(tanh(x), cosh(x)); };
+}
+
+Reference::Function Reference::unary(const Node& n, bool stored_half, bool large) {
+  if (n.op == "Sqrt") return [this](Val x) { return v_.sqrt(x); };
+  if (n.op == "Reciprocal") return [this](Val x) { return v_.div(number(1), x); };
+  if (n.op == "Abs") return [this](Val x) { return v_.abs(x); };
+  if (n.op == "Neg") return [this](Val x) { return v_.neg(x); };
+  if (n.op == "Floor") return [this](Val x) { return v_.floor(x); };
+  if (n.op == "Ceil") return [this](Val x) { return v_.neg(v_.floor(v_.neg(x))); };
+  if (n.op == "Identity" || (n.op == "Cast" && v_.is_real() && widens(n))) return [](Val x) { return x; };
+  if (n.op == "Exp") return exponential();
+  if (n.op == "Log") return logarithm(large);
+  if (n.op == "Cosh" || n.op == "Sinh") return hyperbolic(n.op == "Sinh");
+  const Function f = activation(n);
+  if (n.op == "HardSwish" && stored_half && !v_.is_real())
+    return [this, f](Val x) { return f(v_.clip(x, -4, kInfinity)); };
+  return f;
 }
 
 Symbols Reference::power(const Node& n, Symbols s) {
   const double exponent = c_.is_constant(n.inputs.at(1)) && c_.of(n.inputs[1]).elements() == 1
                               ? c_.of(n.inputs[1]).as_double(0)
                               : 0;
+  const Function root = table("root", [](double v) { return std::isinf(v) ? std::fabs(v) : v; });
   for (Val& x : s.v) {
     if (exponent == 2)
       x = v_.mul(x, x);
@@ -109,12 +118,20 @@ Symbols Reference::power(const Node& n, Symbols s) {
     else if (exponent == 0.5 && v_.is_real())
       x = v_.sqrt(x);
     else if (exponent == 0.5)
-      x = v_.sqrt(table(
-          "root", [](double v) { return std::isinf(v) ? std::fabs(v) : v; }, x));
+      x = v_.sqrt(root(x));
     else
       throw NotProved{"Pow with another exponent"};
   }
   return s;
+}
+
+Reference::Binary Reference::operation(const Node& n) {
+  constexpr std::pair<std::string_view, Binary> kAll[] = {
+      {"Add", &Values::add}, {"Sub", &Values::sub}, {"Mul", &Values::mul},    {"Div", &Values::div},
+      {"Max", &Values::max}, {"Min", &Values::min}, {"PRelu", &Values::prelu}};
+  for (const auto& [op, f] : kAll)
+    if (n.op == op) return f;
+  throw NotProved{n.op + " has no reference yet"};
 }
 
 // Constants of several values as they are stored; of one, the line that the operator is in the other.
@@ -141,27 +158,10 @@ Symbols Reference::binary(const Node& n, const std::map<std::string, Symbols>& l
   const bool reciprocal = !v_.is_real() && n.op == "Div" && c_.is_constant(n.inputs[1]) && b.v.size() == 1 &&
                           std::isfinite(1 / c_.numbers(n.inputs[1])[0]);
   const std::vector<size_t> from_a = broadcast_offsets(a.shape, y), from_b = broadcast_offsets(b.shape, y);
+  const Binary f = reciprocal ? &Values::mul : operation(n);
   Symbols s{y, {}};
   s.v.reserve(from_a.size());
-  for (size_t i = 0; i < from_a.size(); ++i) {
-    const Val p = a.v[from_a[i]], q = b.v[from_b[i]];
-    if (n.op == "Add")
-      s.v.push_back(v_.add(p, q));
-    else if (n.op == "Sub")
-      s.v.push_back(v_.sub(p, q));
-    else if (n.op == "Mul" || reciprocal)
-      s.v.push_back(v_.mul(p, q));
-    else if (n.op == "Div")
-      s.v.push_back(v_.div(p, q));
-    else if (n.op == "Max")
-      s.v.push_back(v_.max(p, q));
-    else if (n.op == "Min")
-      s.v.push_back(v_.min(p, q));
-    else if (n.op == "PRelu")
-      s.v.push_back(v_.prelu(p, q));
-    else
-      throw NotProved{n.op + " has no reference yet"};
-  }
+  for (size_t i = 0; i < from_a.size(); ++i) s.v.push_back((v_.*f)(a.v[from_a[i]], b.v[from_b[i]]));
   return s;
 }
 
@@ -194,7 +194,8 @@ Symbols Reference::apply(const Node& n, const std::map<std::string, Symbols>& lo
   const bool large = is_asked(name) || exact;
   if (n.op == "QuantizeLinear") return s;
   if (n.op == "DequantizeLinear" && own == local.end()) return dequantized(n);
-  for (Val& x : s.v) x = unary(n, x, half, large);
+  const Function f = unary(n, half, large);
+  for (Val& x : s.v) x = f(x);
   return s;
 }
 

@@ -152,13 +152,6 @@ class RegionProver {
     m.run([](uint32_t, uint32_t, Val) {}, &observer);
     stored_ = read_outputs(b, m);
     for (const auto& [name, o] : observer.all()) add_observed(name, o);
-    reference_.take_guesses([this](const std::string& name) -> const std::vector<uint64_t>* {
-      const auto found = stored_.find(name);
-      if (found == stored_.end()) return nullptr;
-      for (const Stored& s : found->second)
-        if (s.value.whole() && !s.value.sums.empty()) return &s.value.sums;
-      return nullptr;
-    });
     std::string wrong;
     for (size_t i = 0; i < h_.layers.size(); ++i) {
       reasons_[i] = reference_.run(i);

@@ -2,6 +2,7 @@
 #include "shapes.h"
 
 #include <algorithm>
+#include <array>
 
 namespace mrvlc::prove {
 namespace {
@@ -99,23 +100,52 @@ std::vector<uint64_t> channel_factors(const Field& f, const ConvShape& c, std::v
   return factors;
 }
 
-// Two hashes of all that sums are made of.
+// Two hashes of a list: of each part a random combination.
+class Fingerprint {
+ public:
+  explicit Fingerprint(const Field& f) : f_(f) {
+    for (size_t i = 0; i < 2 * kPart; ++i) random_[i] = f.hash(8, i);
+  }
+  void add(const Values& v, std::span<const uint64_t> list) {
+    mix(list.size(), list.size());
+    for (size_t begin = 0; begin < list.size(); begin += kPart) {
+      Wide first = 0, second = 0;
+      for (size_t i = begin; i < std::min(begin + kPart, list.size()); ++i) {
+        const uint64_t e = v.element(list[i]);
+        first += static_cast<Wide>(e) * random_[i - begin];
+        second += static_cast<Wide>(e) * random_[kPart + i - begin];
+      }
+      mix(f_.reduce(first), f_.reduce(second));
+    }
+  }
+  std::pair<uint64_t, uint64_t> value() const { return {first_, second_}; }
+
+ private:
+  static constexpr size_t kPart = 62;
+  void mix(uint64_t a, uint64_t b) {
+    first_ = f_.hash(9, first_, a);
+    second_ = f_.hash(10, second_, b);
+  }
+
+  const Field& f_;
+  std::array<uint64_t, 2 * kPart> random_{};
+  uint64_t first_ = 0, second_ = 0;
+};
+
+// Of all that sums are made of.
 std::pair<uint64_t, uint64_t> sums_key(const Values& v, const Symbols& x, const ConvShape& c,
                                        std::span<const uint64_t> w) {
-  const Field& f = v.field();
-  uint64_t first = f.hash(7, x.v.size(), w.size()), second = f.hash(8, x.v.size(), w.size());
   const Window& k = c.w;
-  for (int64_t n : {k.in_h, k.in_w, k.y0, k.x0, k.kernel_h, k.kernel_w, k.stride_h, k.stride_w, k.dilation_h,
-                    k.dilation_w, k.out_h, k.out_w, c.batch, c.in, c.out, c.groups}) {
-    first = f.hash(9, first, static_cast<uint64_t>(n));
-    second = f.hash(10, second, static_cast<uint64_t>(n));
-  }
-  for (const auto& [values, tag] : {std::pair{std::span<const uint64_t>(x.v), 11}, std::pair{w, 12}})
-    for (uint64_t e : values) {
-      first = f.hash(static_cast<uint64_t>(tag), first, v.element(e));
-      second = f.hash(static_cast<uint64_t>(tag) + 2, second, v.element(e));
-    }
-  return {first, second};
+  const int64_t numbers[] = {k.in_h,     k.in_w,     k.y0,         k.x0,         k.kernel_h, k.kernel_w,
+                             k.stride_h, k.stride_w, k.dilation_h, k.dilation_w, k.out_h,    k.out_w,
+                             c.batch,    c.in,       c.out,        c.groups};
+  std::vector<uint64_t> shape;
+  for (int64_t n : numbers) shape.push_back(static_cast<uint64_t>(n) & kElement);
+  Fingerprint all(v.field());
+  all.add(v, shape);
+  all.add(v, x.v);
+  all.add(v, w);
+  return all.value();
 }
 
 // Weights of a group as (tap, input channel) by output channel; those of ONNX are (output channel, input
@@ -129,6 +159,17 @@ std::vector<uint64_t> group_rows(const ConvShape& c, std::span<const uint64_t> w
         rows[static_cast<size_t>((t * ic + i) * n + k)] =
             w[static_cast<size_t>(((g * n + k) * ic + i) * taps + t)];
   return rows;
+}
+
+// Of one image; `channels` of a depthwise convolution is 0.
+std::vector<uint64_t> ordered_of(const Field& f, const Window& w, int64_t channels, int64_t n,
+                                 std::span<const uint64_t> rows, std::span<const uint64_t> x) {
+  OrderedSums sums(f, w.out_h * w.out_w, n);
+  if (channels == 0)
+    sums.add_depthwise(w, rows, x);
+  else
+    sums.add(w, channels, rows, x);
+  return sums.symbols();
 }
 
 }  // namespace
@@ -145,17 +186,19 @@ std::vector<uint64_t> conv_sums(const Values& v, const Symbols& x, const ConvSha
   const int64_t parts = depthwise ? 1 : c.groups, in = depthwise ? c.in : ic, n = depthwise ? c.out : oc;
   for (int64_t g = 0; g < parts; ++g) {
     const std::vector<uint64_t> rows = group_rows(c, w, g, n);
-    std::optional<Weights> dense;
-    if (!depthwise) dense.emplace(f, taps, ic, n, rows, ordered);
+    std::optional<Weights> plain;
+    if (!depthwise && !ordered) plain.emplace(f, taps, ic, n, rows);
     for (int64_t b = 0; b < c.batch; ++b) {
       std::vector<uint64_t> pixels_in = image(v, x, c, b, g * in, in);
       if (of_input)
         for (uint64_t& e : pixels_in) e = of_input(e);
-      std::vector<uint64_t> acc(static_cast<size_t>(pixels * n), 0);
-      if (depthwise)
-        add_depthwise(f, c.w, n, rows, pixels_in, acc, ordered);
+      std::vector<uint64_t> acc(ordered ? 0 : static_cast<size_t>(pixels * n), 0);
+      if (ordered)
+        acc = ordered_of(f, c.w, depthwise ? 0 : ic, n, rows, pixels_in);
+      else if (depthwise)
+        add_depthwise(f, c.w, n, rows, pixels_in, acc);
       else
-        dense->add_sums(c.w, pixels_in, acc);
+        plain->add_sums(c.w, pixels_in, acc);
       for (int64_t k = 0; k < n; ++k)
         for (int64_t p = 0; p < pixels; ++p)
           out[static_cast<size_t>((b * c.out + g * n + k) * pixels + p)] =
@@ -180,38 +223,6 @@ std::vector<uint64_t> exact_sums(const Values& v, const Symbols& x, const ConvSh
   return out;
 }
 
-bool are_sums(const Values& v, const Symbols& x, const ConvShape& c, std::span<const uint64_t> w,
-              std::span<const uint64_t> sums) {
-  const Field& f = v.field();
-  const int64_t taps = c.w.kernel_h * c.w.kernel_w, ic = c.in / c.groups, n = c.out / c.groups,
-                pixels = c.w.out_h * c.w.out_w;
-  std::vector<uint64_t> random(static_cast<size_t>(n));
-  for (size_t k = 0; k < random.size(); ++k) random[k] = f.hash(6, k, w.size());
-  for (int64_t g = 0; g < c.groups; ++g) {
-    std::vector<uint64_t> combined(static_cast<size_t>(taps * ic), 0);
-    for (int64_t k = 0; k < n; ++k)
-      for (int64_t i = 0; i < ic; ++i)
-        for (int64_t t = 0; t < taps; ++t) {
-          uint64_t& to = combined[static_cast<size_t>(t * ic + i)];
-          to = f.add(to, f.mul(random[static_cast<size_t>(k)],
-                               w[static_cast<size_t>(((g * n + k) * ic + i) * taps + t)]));
-        }
-    const Weights row(f, taps, ic, 1, combined, true);
-    for (int64_t b = 0; b < c.batch; ++b) {
-      std::vector<uint64_t> expected(static_cast<size_t>(pixels), 0), given(expected);
-      row.add_sums(c.w, image(v, x, c, b, g * ic, ic), expected);
-      for (int64_t k = 0; k < n; ++k)
-        for (int64_t p = 0; p < pixels; ++p) {
-          uint64_t& to = given[static_cast<size_t>(p)];
-          to = f.add(to, f.mul(random[static_cast<size_t>(k)],
-                               sums[static_cast<size_t>((b * c.out + g * n + k) * pixels + p)]));
-        }
-      if (expected != given) return false;
-    }
-  }
-  return true;
-}
-
 std::vector<Val> product_sums(const Values& v, const Symbols& a, const Symbols& b, const Shape& y,
                               bool ordered) {
   const int64_t rows = a.shape[a.shape.size() - 2], k = a.shape.back(), m = b.shape.back();
@@ -227,7 +238,11 @@ std::vector<Val> product_sums(const Values& v, const Symbols& a, const Symbols& 
     std::vector<uint64_t> w(static_cast<size_t>(k * m)), in(static_cast<size_t>(rows * k));
     for (size_t j = 0; j < w.size(); ++j) w[j] = v.element(b.v[from_b[i] * w.size() + j]);
     for (size_t j = 0; j < in.size(); ++j) in[j] = v.element(a.v[from_a[i] * in.size() + j]);
-    Weights(v.field(), 1, k, m, w, ordered).add_sums(window, in, std::span(sums).subspan(i * size, size));
+    const auto to = std::span(sums).subspan(i * size, size);
+    if (ordered)
+      std::ranges::copy(ordered_of(v.field(), window, k, m, w, in), to.begin());
+    else
+      Weights(v.field(), 1, k, m, w).add_sums(window, in, to);
   }
   return sums;
 }

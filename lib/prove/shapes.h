@@ -29,7 +29,8 @@ std::vector<uint64_t> transposed_sums(const Values& v, const Symbols& x, const C
                                       std::span<const uint64_t> w, bool ordered);
 // A matrix, rows for columns. Throws NotProved.
 Symbols transposed_matrix(const Symbols& s);
-// Sums of all images: (image, channel, pixel), as ONNX has them; weights in the order of ONNX.
+// Sums of all images: (image, channel, pixel), as ONNX has them; weights in the order of ONNX. Ordered ones
+// are symbols.
 std::vector<uint64_t> conv_sums(const Values& v, const Symbols& x, const ConvShape& c,
                                 std::span<const uint64_t> w,
                                 const std::function<uint64_t(uint64_t)>& of_input, bool ordered);
@@ -37,9 +38,6 @@ std::vector<uint64_t> conv_sums(const Values& v, const Symbols& x, const ConvSha
 // again.
 std::vector<uint64_t> exact_sums(const Values& v, const Symbols& x, const ConvShape& c,
                                  std::vector<uint64_t> w, SumsMemo* memo);
-// Whether `sums` are the ordered ones, by a random combination of the channels of each group.
-bool are_sums(const Values& v, const Symbols& x, const ConvShape& c, std::span<const uint64_t> w,
-              std::span<const uint64_t> sums);
 // Matrix products over the last two dimensions.
 std::vector<Val> product_sums(const Values& v, const Symbols& a, const Symbols& b, const Shape& y,
                               bool ordered);

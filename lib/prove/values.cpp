@@ -42,6 +42,9 @@ constexpr uint32_t kExactTerms = (1u << 24) / 255;
 bool is(Val v, float n) {
   return is_number(v) && number_of(v) == n;
 }
+bool is_infinite(Val v) {
+  return is_number(v) && std::isinf(number_of(v));
+}
 bool both_numbers(Val a, Val b) {
   return is_number(a) && is_number(b);
 }
@@ -85,8 +88,15 @@ bool alike(float a, float b) {
 
 }  // namespace
 
+// A real number beside an infinity does not show.
+Val Values::add_real(Val a, Val b) const {
+  const bool of_a = is_infinite(a), of_b = is_infinite(b);
+  if (of_a || of_b) return of_a && of_b ? number(number_of(a) + number_of(b)) : of_a ? a : b;
+  return f_.add(element(a), element(b));
+}
+
 Val Values::add(Val a, Val b) {
-  if (real_) return f_.add(element(a), element(b));
+  if (real_) return add_real(a, b);
   if (both_numbers(a, b)) return number(number_of(a) + number_of(b));
   if (is(a, 0)) return b;
   if (is(b, 0)) return a;
@@ -123,7 +133,7 @@ Val Values::div(Val a, Val b) {
 }
 
 Val Values::fma(Val a, Val b, Val c) {
-  if (real_) return f_.add(f_.mul(element(a), element(b)), element(c));
+  if (real_) return add_real(f_.mul(element(a), element(b)), c);
   if (both_numbers(a, b) && is_number(c)) return number(std::fma(number_of(a), number_of(b), number_of(c)));
   if (is(c, 0)) return mul(a, b);
   if (is(a, 1)) return add(b, c);
@@ -135,8 +145,8 @@ Val Values::fma(Val a, Val b, Val c) {
 }
 
 Val Values::neg(Val a) {
-  if (real_) return f_.neg(element(a));
   if (is_number(a)) return number(-number_of(a));
+  if (real_) return f_.neg(element(a));
   return marked(f_.neg(a & kElement), is_half(a));
 }
 
@@ -181,12 +191,10 @@ Val Values::extreme_of(const std::vector<Val>& values, bool greatest) {
       continue;
     }
     half = half && is_half(v);
-    const auto& sets = greatest ? greatest_ : least_;
-    const auto known = sets.empty() ? sets.end() : sets.find(v & kElement);
-    if (known == sets.end())
-      all.push_back(v & kElement);
+    if (const auto* members = (greatest ? greatest_ : least_).find(v & kElement))
+      all.insert(all.end(), members->begin(), members->end());
     else
-      all.insert(all.end(), known->second.begin(), known->second.end());
+      all.push_back(v & kElement);
   }
   if (all.empty()) return bound;
   std::sort(all.begin(), all.end());
@@ -196,7 +204,7 @@ Val Values::extreme_of(const std::vector<Val>& values, bool greatest) {
   if (all.size() == 1)
     h = all[0];
   else
-    (greatest ? greatest_ : least_).emplace(h, std::move(all));
+    (greatest ? greatest_ : least_).add(h, std::move(all));
   const Val v = marked(h, half);
   if (!bounded) return v;
   return greatest ? clip(v, number_of(bound), kInfinity) : clip(v, -kInfinity, number_of(bound));
@@ -212,8 +220,8 @@ Val Values::clip(Val a, float low, float high, bool keep) {
   if (low == -kInfinity && high == kInfinity) return a;
   if (real_) {
     // Monotone: the bounds of a greatest are those of its members.
-    if (const auto set = greatest_.find(a & kElement); set != greatest_.end()) {
-      const std::vector<uint64_t> all = set->second;
+    if (const auto* members = greatest_.find(a & kElement)) {
+      const std::vector<uint64_t> all = *members;
       Val v = clip(all[0], low, high);
       for (size_t i = 1; i < all.size(); ++i) v = max(v, clip(all[i], low, high));
       return v;
@@ -278,8 +286,8 @@ Val Values::read(Val q, Quantum of) {
 Val Values::store(Val v, Quantum as, Type type) {
   if (is_number(v)) return number(stored(number_of(v), as, type));
   if (real_) {
-    if (const auto set = greatest_.find(v & kElement); set != greatest_.end()) {
-      const std::vector<uint64_t> all = set->second;
+    if (const auto* members = greatest_.find(v & kElement)) {
+      const std::vector<uint64_t> all = *members;
       Val out = store(all[0], as, type);
       for (size_t i = 1; i < all.size(); ++i) out = max(out, store(all[i], as, type));
       return out;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "extremes.h"
 #include "field.h"
 
 namespace mrvlc::prove {
@@ -109,13 +110,14 @@ class Values {
     Val q;
     Quantum quantum;
   };
+  Val add_real(Val a, Val b) const;
   Val extreme(Val a, Val b, bool greatest);
   uint32_t terms(Val v) const;
   Val pair(uint64_t tag, Val a, Val b) const { return f_.hash(tag, element(a), element(b)); }
 
   const Field& f_;
   bool real_ = false, keeps_clips_ = true;
-  std::unordered_map<uint64_t, std::vector<uint64_t>> greatest_, least_;
+  Extremes greatest_, least_;
   std::unordered_map<uint64_t, Clip> clips_;  // of what is not rounded to fp16
   std::unordered_map<uint64_t, Read> reads_;
   std::unordered_map<uint64_t, uint32_t> terms_;  // of sums of integers, from two on

@@ -21,16 +21,7 @@ Machine::Machine(const Binary& b, Values& values, const Limits& limits, bool ope
 
 void Machine::run(const Stored& stored, Observer* observer) {
   observer_ = observer;
-  if (observer != nullptr)
-    made_.assign(b_.tiles, std::vector<std::pair<Val, uint64_t>>(b_.ocm_bytes / 2 + 1));
   for (uint32_t s = 0; s < 3; ++s) run_section(s, stored);
-}
-
-std::optional<uint64_t> Machine::sum_at(uint32_t space, uint64_t at, Val v) const {
-  if (space == 0 || space > made_.size() || at / 2 >= made_[space - 1].size()) return std::nullopt;
-  const auto& [result, sum] = made_[space - 1][at / 2];
-  if (result != v) return std::nullopt;
-  return sum;
 }
 
 void Machine::run_section(uint32_t section, const Stored& stored) {
@@ -41,9 +32,7 @@ void Machine::run_section(uint32_t section, const Stored& stored) {
     try {
       if (observer_ != nullptr && section == 1) observer_->before(index_);
       execute(b_.sections[section][index_]);
-      if (observer_ != nullptr && section == 1)
-        observer_->after(index_, memory_, v_,
-                         [this](uint32_t space, uint64_t at, Val v) { return sum_at(space, at, v); });
+      if (observer_ != nullptr && section == 1) observer_->after(index_, memory_, v_);
     } catch (const Refusal& r) {
       throw Located{section, index_, r.text};
     }

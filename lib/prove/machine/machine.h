@@ -36,8 +36,6 @@ class Machine {
     Located first;
   };
   const std::vector<UnknownTable>& unknown_tables() const { return unknown_; }
-  // The sum of products that became `v` there; nothing where it is not known. A guess, for sums are checked.
-  std::optional<uint64_t> sum_at(uint32_t space, uint64_t at, Val v) const;
 
  private:
   struct Operand {
@@ -55,7 +53,9 @@ class Machine {
   struct Sums {
     bool integers = false;
     int64_t out_h = 0, out_w = 0, channels = 0;
-    std::vector<uint64_t> values;  // empty: not defined
+    std::vector<uint64_t> exact;         // of integers
+    std::optional<OrderedSums> ordered;  // of numbers
+    bool defined() const { return integers ? !exact.empty() : ordered.has_value(); }
   };
   void run_section(uint32_t section, const Stored& stored);
   void execute(const Instruction& i);
@@ -63,9 +63,9 @@ class Machine {
   void product(const Instruction& i);
   std::vector<uint64_t> inputs_of(const Instruction& i, const Window& w, int64_t channels);
   std::vector<uint64_t> weights_of(const Instruction& i, int64_t taps, int64_t channels, int64_t n);
-  std::vector<uint64_t>& sums_of(const Instruction& i, const Window& w);
+  Sums& sums_of(const Instruction& i, const Window& w);
   void read_channels(const Instruction& i, std::vector<Val>& shift, std::vector<Val>& factor);
-  void finish_product(const Instruction& i, const Window& w, std::vector<uint64_t>& sums);
+  void finish_product(const Instruction& i, const Window& w, const std::vector<uint64_t>& sums);
   void elementwise(const Instruction& i);
   Val operation(const Instruction& i, Val a, Val b);
   void reduce(const Instruction& i);
@@ -90,8 +90,7 @@ class Machine {
   bool open_;
   Memory memory_;
   Races races_;
-  std::vector<Sums> sums_;                                   // by tile
-  std::vector<std::vector<std::pair<Val, uint64_t>>> made_;  // by tile and two bytes: a result, and its sum
+  std::vector<Sums> sums_;  // by tile
   uint32_t space_ = 1, section_ = 0, index_ = 0;
   std::vector<Touch> touched_;
   std::vector<std::vector<bool>> by_init_;  // bytes of each tile that init wrote

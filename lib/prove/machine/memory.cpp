@@ -65,6 +65,12 @@ Val Cells::read(uint64_t at, Type type) const {
   return values_[i];
 }
 
+std::optional<uint16_t> Cells::known_half(uint64_t at) const {
+  const uint64_t i = at - begin_;
+  if (kinds_[i] != kByte || kinds_[i + 1] != kByte) return std::nullopt;
+  return static_cast<uint16_t>(values_[i] | values_[i + 1] << 8);
+}
+
 uint8_t Cells::read_byte(uint64_t at) const {
   if (kinds_[at - begin_] != kByte) refuse_access(fmt::format("{:#x} is no constant of the model", at));
   return static_cast<uint8_t>(values_[at - begin_]);
@@ -126,6 +132,15 @@ Val Memory::read(uint32_t space, uint64_t at, Type type) const {
   if (in_weights(space, at))
     return number_of_bytes(reinterpret_cast<const uint8_t*>(b_.weight_bytes.data()) + at, type);
   return cells(space, at, size_of(type)).read(at, type);
+}
+
+void Memory::read_elements(uint32_t space, uint64_t at, Type type, int64_t count, uint64_t* to) const {
+  const uint64_t size = size_of(type);
+  const Cells& c = cells(space, at, size * static_cast<uint64_t>(count));
+  for (int64_t i = 0; i < count; ++i, at += size) {
+    const std::optional<uint16_t> half = type == Type::F16 ? c.known_half(at) : std::nullopt;
+    to[i] = half ? values_.field().of_half(*half) : values_.element(c.read(at, type));
+  }
 }
 
 std::optional<Val> Memory::peek(uint32_t space, uint64_t at, Type type) const {

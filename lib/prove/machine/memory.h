@@ -22,6 +22,8 @@ class Cells {
 
   // Throws Refusal: undefined, torn, or of another type.
   Val read(uint64_t at, Type type) const;
+  // Bits of a number of fp16, where they are known.
+  std::optional<uint16_t> known_half(uint64_t at) const;
   uint8_t read_byte(uint64_t at) const;
   void write(uint64_t at, Type type, Val v);
   void copy_out(uint64_t at, uint64_t bytes, std::vector<uint8_t>& kinds,
@@ -45,6 +47,8 @@ class Memory {
   void write(uint32_t space, uint64_t at, Type type, Val v) {
     cells(space, at, size_of(type), true).write(at, type, v);
   }
+  // As elements of the field, `count` values one after the other.
+  void read_elements(uint32_t space, uint64_t at, Type type, int64_t count, uint64_t* to) const;
   // The same where a value may not lie there: nullopt.
   std::optional<Val> peek(uint32_t space, uint64_t at, Type type) const;
   // Bytes of constants: weights, tables.

@@ -100,16 +100,16 @@ void Observer::written(const Touch& t) {
   }
 }
 
-void Observer::after(uint32_t instruction, const Memory& memory, const Values& values, const SumAt& sum_at) {
+void Observer::after(uint32_t instruction, const Memory& memory, const Values& values) {
   std::erase_if(active_, [&](const Active& a) {
     if (a.piece->end != instruction + 1) return false;
-    collect(a, memory, values, sum_at);
+    collect(a, memory, values);
     room_ += a.piece->extent();
     return true;
   });
 }
 
-void Observer::collect(const Active& a, const Memory& memory, const Values& values, const SumAt& sum_at) {
+void Observer::collect(const Active& a, const Memory& memory, const Values& values) {
   const PlacedValue& p = *a.value;
   const PlacedValue::Piece& k = *a.piece;
   const Shape& shape = shapes_.at(p.value);
@@ -118,7 +118,6 @@ void Observer::collect(const Active& a, const Memory& memory, const Values& valu
   if (o.seen.empty()) {
     o.seen.assign(static_cast<size_t>(element_count(shape)), 0);
     o.v.assign(o.seen.size(), 0);
-    o.sums = o.v;
   }
   Walk(p, shape, k.row0, k.row1).run([&](int64_t byte, size_t index) {
     const int64_t row = byte / p.pitch, column = byte % p.pitch, size = size_of(type);
@@ -130,13 +129,6 @@ void Observer::collect(const Active& a, const Memory& memory, const Values& valu
     if (!v) return false;
     o.torn = o.torn || (o.seen[index] != 0 && !values.same(o.v[index], *v));
     o.v[index] = *v;
-    if (!o.sums.empty()) {
-      const auto sum = sum_at(k.space, static_cast<uint64_t>(k.address) + at, *v);
-      if (sum)
-        o.sums[index] = *sum;
-      else
-        o.sums = {};
-    }
     o.seen[index] = 1;
     return true;
   });

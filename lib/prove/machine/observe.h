@@ -1,7 +1,6 @@
 // What a binary stores in the middle of a region, read where the hints say. A wrong hint gives other values,
 // or none: it can make a comparison fail, and never make one succeed.
 #pragma once
-#include <functional>
 #include <map>
 
 #include "machine/memory.h"
@@ -9,14 +8,10 @@
 
 namespace mrvlc::prove {
 
-// The sum of products that became a value at an address, where it is known.
-using SumAt = std::function<std::optional<uint64_t>(uint32_t space, uint64_t at, Val v)>;
-
 struct Observed {
-  std::vector<Val> v;          // in the order of ONNX
-  std::vector<uint8_t> seen;   // by element
-  std::vector<uint64_t> sums;  // of products that became them; empty: not all are known
-  bool torn = false;           // two copies of an element differ
+  std::vector<Val> v;         // in the order of ONNX
+  std::vector<uint8_t> seen;  // by element
+  bool torn = false;          // two copies of an element differ
   bool whole() const;
 };
 
@@ -26,7 +21,7 @@ class Observer {
   // Around each instruction of main, by its number.
   void before(uint32_t instruction);
   void written(const Touch& t);
-  void after(uint32_t instruction, const Memory& memory, const Values& values, const SumAt& sum_at);
+  void after(uint32_t instruction, const Memory& memory, const Values& values);
   const std::map<std::string, Observed>& all() const { return observed_; }
 
  private:
@@ -35,7 +30,7 @@ class Observer {
     const PlacedValue::Piece* piece;
     std::vector<bool> written;  // bytes, from the piece's address on
   };
-  void collect(const Active& a, const Memory& memory, const Values& values, const SumAt& sum_at);
+  void collect(const Active& a, const Memory& memory, const Values& values);
 
   std::map<std::string, Shape> shapes_;
   std::vector<std::pair<const PlacedValue*, const PlacedValue::Piece*>> pieces_;  // by begin

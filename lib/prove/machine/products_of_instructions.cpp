@@ -54,10 +54,8 @@ std::vector<uint64_t> Machine::inputs_of(const Instruction& i, const Window& w, 
       const auto at = static_cast<uint64_t>(x + iy * row + ix * column);
       touch(at, at + static_cast<uint64_t>(channels * size), false);
       uint64_t* to = out.data() + (iy * w.in_w + ix) * channels;
-      for (int64_t c = 0; c < channels; ++c) {
-        const uint64_t e = v_.element(memory_.read(space_, at + static_cast<uint64_t>(c * size), type));
-        to[c] = is_byte(type) ? f.add(e, zero) : e;
-      }
+      memory_.read_elements(space_, at, type, channels, to);
+      if (is_byte(type)) std::transform(to, to + channels, to, [&](uint64_t e) { return f.add(e, zero); });
     }
   return out;
 }
@@ -71,17 +69,22 @@ std::vector<uint64_t> Machine::weights_of(const Instruction& i, int64_t taps, in
   std::vector<uint64_t> out(static_cast<size_t>(taps * channels * n));
   const Field& f = v_.field();
   const uint64_t zero = f.neg(f.of(i.i16(202)));
+  // Neighbours are read at once.
+  const int64_t together = w_n == size ? (depthwise ? n : 16) : 1;
   for (int64_t row = 0; row < taps * channels; ++row)
-    for (int64_t k = 0; k < n; ++k) {
-      const int64_t at = depthwise ? w + row * w_k + k * w_n : w + k / 16 * block + row * w_k + k % 16 * w_n;
-      touch(static_cast<uint64_t>(at), static_cast<uint64_t>(at + size), false);
-      const uint64_t e = v_.element(memory_.read(space_, static_cast<uint64_t>(at), type));
-      out[static_cast<size_t>(row * n + k)] = is_byte(type) ? f.add(e, zero) : e;
+    for (int64_t k = 0; k < n; k += together) {
+      const int64_t count = std::min(together, n - k);
+      const auto at = static_cast<uint64_t>(depthwise ? w + row * w_k + k * w_n
+                                                      : w + k / 16 * block + row * w_k + k % 16 * w_n);
+      touch(at, at + static_cast<uint64_t>(count * size), false);
+      memory_.read_elements(space_, at, type, count, &out[static_cast<size_t>(row * n + k)]);
     }
+  if (is_byte(type))
+    for (uint64_t& e : out) e = f.add(e, zero);
   return out;
 }
 
-std::vector<uint64_t>& Machine::sums_of(const Instruction& i, const Window& w) {
+Machine::Sums& Machine::sums_of(const Instruction& i, const Window& w) {
   Sums& s = sums_[i.tile];
   const int64_t channels = i.u32(148), pixels = w.out_h * w.out_w;
   const bool integers = is_byte(static_cast<Type>(i.u8(65)));
@@ -90,31 +93,38 @@ std::vector<uint64_t>& Machine::sums_of(const Instruction& i, const Window& w) {
   if (most > 0 && (pixels > most || (kept && pixels * blocks_of(channels) > most)))
     throw Refusal{"its sums need more accumulators than there are"};
   if (i.first) {
-    s = {integers, w.out_h, w.out_w, channels,
-         std::vector<uint64_t>(static_cast<size_t>(pixels * channels), 0)};
-    return s.values;
+    s = {integers, w.out_h, w.out_w, channels, {}, {}};
+    if (integers)
+      s.exact.assign(static_cast<size_t>(pixels * channels), 0);
+    else
+      s.ordered.emplace(v_.field(), pixels, channels);
+    return s;
   }
-  if (s.values.empty()) throw Refusal{"it continues sums that are not defined"};
+  if (!s.defined()) throw Refusal{"it continues sums that are not defined"};
   if (s.integers != integers || s.out_h != w.out_h || s.out_w != w.out_w || s.channels != channels)
     throw Refusal{"it continues sums of another shape"};
-  return s.values;
+  return s;
 }
 
 void Machine::product(const Instruction& i) {
   const Window w = window(i, 80);
-  const bool depthwise = i.op == Opcode::Depthwise, ordered = !is_byte(static_cast<Type>(i.u8(65)));
+  const bool depthwise = i.op == Opcode::Depthwise;
   const int64_t n = i.u32(148), channels = depthwise ? 1 : i.u32(120), taps = w.kernel_h * w.kernel_w;
   if (w.out_h * w.out_w > (int64_t{1} << 26) / n) throw Refusal{"more results than an instruction can have"};
-  std::vector<uint64_t>& sums = sums_of(i, w);
+  Sums& sums = sums_of(i, w);
   const std::vector<uint64_t> x = inputs_of(i, w, depthwise ? n : channels);
   const std::vector<uint64_t> weights = weights_of(i, taps, channels, n);
-  if (depthwise)
-    add_depthwise(v_.field(), w, n, weights, x, sums, ordered);
+  if (depthwise && sums.integers)
+    add_depthwise(v_.field(), w, n, weights, x, sums.exact);
+  else if (sums.integers)
+    Weights(v_.field(), taps, channels, n, weights).add_sums(w, x, sums.exact);
+  else if (depthwise)
+    sums.ordered->add_depthwise(w, weights, x);
   else
-    Weights(v_.field(), taps, channels, n, weights, ordered).add_sums(w, x, sums);
+    sums.ordered->add(w, channels, weights, x);
   if (!i.last) return;
-  finish_product(i, w, sums);
-  sums_[i.tile].values.clear();
+  finish_product(i, w, sums.integers ? sums.exact : sums.ordered->symbols());
+  sums = {};
 }
 
 // Bias and scale of each channel; a bias of integers as an element of the field.
@@ -142,7 +152,7 @@ void Machine::read_channels(const Instruction& i, std::vector<Val>& shift, std::
   }
 }
 
-void Machine::finish_product(const Instruction& i, const Window& w, std::vector<uint64_t>& sums) {
+void Machine::finish_product(const Instruction& i, const Window& w, const std::vector<uint64_t>& sums) {
   const Field& f = v_.field();
   const bool integers = is_byte(static_cast<Type>(i.u8(65)));
   const auto type = static_cast<Type>(i.u8(64));
@@ -187,7 +197,6 @@ void Machine::finish_product(const Instruction& i, const Window& w, std::vector<
       const int64_t at = out + p / w.out_w * out_row + p % w.out_w * out_col + k * out_channel;
       const Val y = finish(x, e, type, {i.i16(204), i.f32(208)});
       write(static_cast<uint64_t>(at), type, y);
-      if (!made_.empty()) made_[i.tile][static_cast<size_t>(at) / 2] = {y, sum};
     }
 }
 
