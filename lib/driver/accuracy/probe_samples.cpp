@@ -53,7 +53,8 @@ MadeSample SampleMaker::make(const ir::Graph& graph, size_t k) const {
   const size_t like = single_ ? 1 : k / choices_;
   const calibration::Distributions all = distributions(k);
   const auto draw = [&](int step) {
-    return calibration::draw_inputs(graph, static_cast<uint32_t>(k + 1) + kNextStep * static_cast<uint32_t>(step),
+    return calibration::draw_inputs(graph,
+                                    static_cast<uint32_t>(k + 1) + kNextStep * static_cast<uint32_t>(step),
                                     all, calibration::textures(hints_, like));
   };
   MadeSample out{draw(0), {}};

@@ -1,5 +1,5 @@
-// Samples that are made for the probe: of every kind of input and every choice, states as a program would have
-// them.
+// Samples that are made for the probe: of every kind of input and every choice, states as a program would
+// have them.
 #pragma once
 #include "mrvlc/calibration/hints.h"
 #include "mrvlc/interp/interp.h"
@@ -18,8 +18,8 @@ struct MadeSample {
 
 class SampleMaker {
  public:
-  // `known`: distributions of inputs, of which --input-range names some. `single`: of a large network, a sample
-  // that looks like what it takes. `steps`: before every second sample, where there are states.
+  // `known`: distributions of inputs, of which --input-range names some. `single`: of a large network, a
+  // sample that looks like what it takes. `steps`: before every second sample, where there are states.
   SampleMaker(std::vector<calibration::InputHint> hints, calibration::Distributions known,
               calibration::Distributions named, bool single, int steps);
 
