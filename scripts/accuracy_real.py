@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -112,14 +113,22 @@ def sound_features(sources, need, of):
             yield of(sound, start).astype(np.float32)
 
 
+def following(sources, length, step, of):
+    """Of each sentence some frames, one after the other."""
+    for sound in sources.speeches():
+        for k in range(4):
+            start = len(sound) // 3 + k * step
+            yield of(sound[start:start + length]).astype(np.float32)
+
+
 def spectra(sources):
     state = np.zeros((1, 2, 128, 2), np.float32)
-    for magnitude in sound_features(sources, 512, lambda s, at: np.abs(np.fft.rfft(s[at:at + 512], 512)).reshape(1, 1, 257)):
+    for magnitude in following(sources, 512, 128, lambda s: np.abs(np.fft.rfft(s, 512)).reshape(1, 1, 257)):
         yield {"input_2": magnitude, "input_3": state}
 
 
 def silero(sources):
-    for part in sound_features(sources, 512, lambda s, at: s[at:at + 512].reshape(1, 512)):
+    for part in following(sources, 512, 512, lambda s: s.reshape(1, 512)):
         yield {"input": part, "state": np.zeros((2, 1, 128), np.float32), "sr": np.array(16000, np.int64)}
 
 
@@ -170,6 +179,10 @@ NETWORKS = {
     "silero_vad_v5": silero,
 }
 
+# Inputs that are what the run before made of them; an output of the same shape.
+STATES = {"dtln_1": "input_3", "silero_vad_v5": "state"}
+
+
 def call(*arguments):
     done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -185,6 +198,7 @@ def compiled(work, out, model, options):
 
 
 def outputs(work, out, inputs):
+    shutil.rmtree(work / f"{out}.results", ignore_errors=True)
     (work / f"{out}.results").mkdir()
     ran = call("run", work / out, *inputs, "--output-dir", work / f"{out}.results", "--cflags=-O1")
     return ({f.name: np.load(f) for f in sorted((work / f"{out}.results").glob("*.npy"))}, "MRVL_FLAG" in ran.stdout + ran.stderr or
@@ -205,42 +219,69 @@ def error_of(actual, expected):
     return worst
 
 
-def measure(network, model, sources, work):
-    samples = list(NETWORKS[network](sources))
+def options_of(sample):
     options = []
-    for name, value in samples[0].items():
+    for name, value in sample.items():
         if value.shape:
             options += ["--input-shape", f"{name}={'x'.join(map(str, value.shape))}"]
-    (work / "data").mkdir()
-    for k, sample in enumerate(samples[::2]):
-        (work / "data" / f"{k:02}").mkdir()
-        for i, value in enumerate(sample.values()):
-            np.save(work / "data" / f"{k:02}" / f"input_{i}.npy", value)
-    plain, warned = compiled(work, "plain", model, options)
-    by_data = compiled(work, "data.out", model, [*options, "--precision", "fp16", "--data", work / "data"]) if takes_data() else None
-    compiled(work, "host", model, [*options, "--target", "host"])
+    return options
+
+
+def run_one(work, out, sample):
+    given = []
+    for name, value in sample.items():
+        np.save(work / f"{len(given)}.npy", value)
+        given += ["--input", f"{name}={work / f'{len(given)}.npy'}"]
+    return outputs(work, out, given)
+
+
+def run_all(work, out, samples):
+    """All samples in one program. Their leading dimensions are 1."""
     given = []
     for name in samples[0]:
         stacked = np.stack([s[name] for s in samples])
-        np.save(work / f"{len(given)}.npy", stacked.reshape((stacked.shape[0] * stacked.shape[1], *stacked.shape[2:])) if
-                stacked.shape[1:2] == (1,) else stacked)
+        np.save(work / f"{len(given)}.npy", stacked.reshape((stacked.shape[0] * stacked.shape[1], *stacked.shape[2:])))
         given += ["--input", f"{name}={work / f'{len(given)}.npy'}"]
-    if all(v.shape[:1] == (1,) for v in samples[0].values()):
-        expected, _ = outputs(work, "host", [*given, "--repeat-axis0"])
-        actual, flagged = outputs(work, "plain", [*given, "--repeat-axis0"])
-        return plain, warned, by_data, error_of(actual, expected), flagged
-    worst, flagged = 0.0, False
-    for k, sample in enumerate(samples[:4] + samples[-1:]):
-        given = []
-        for name, value in sample.items():
-            np.save(work / f"{len(given)}.npy", value)
-            given += ["--input", f"{name}={work / f'{len(given)}.npy'}"]
-        for out in ("host", "plain"):
-            (work / f"{out}.results").rename(work / f"{out}.results{k}") if (work / f"{out}.results").exists() else None
-        expected, _ = outputs(work, "host", given)
-        actual, flag = outputs(work, "plain", given)
-        worst, flagged = max(worst, error_of(actual, expected)), flagged or flag
-    return plain, warned, by_data, worst, flagged
+    return outputs(work, out, [*given, "--repeat-axis0"])
+
+
+def run_in_turn(work, out, samples, state):
+    """Each with the state that the program made of the one before. Sets it in `samples`."""
+    results, flagged, now = [], False, samples[0][state]
+    for sample in samples:
+        sample[state] = now
+        result, flag = run_one(work, out, sample)
+        now = next(r for r in result.values() if r.shape == now.shape)
+        results.append(result)
+        flagged = flagged or flag
+    return results, flagged
+
+
+def written(samples, folder):
+    for k, sample in enumerate(samples):
+        (folder / f"{k:02}").mkdir(parents=True)
+        for i, value in enumerate(sample.values()):
+            np.save(folder / f"{k:02}" / f"input_{i}.npy", value)
+    return folder
+
+
+def measure(network, model, sources, work):
+    samples = list(NETWORKS[network](sources))
+    options, state = options_of(samples[0]), STATES.get(network)
+    plain, warned = compiled(work, "plain", model, options)
+    compiled(work, "host", model, [*options, "--target", "host"])
+    if state:
+        expected, _ = run_in_turn(work, "host", samples, state)
+        actual, flagged = run_in_turn(work, "plain", [dict(s) for s in samples], state)
+    else:
+        expected, _ = run_all(work, "host", samples)
+        actual, flagged = run_all(work, "plain", samples)
+        expected, actual = [expected], [actual]
+    by_data = None
+    if takes_data():
+        data = written(samples[::2], work / "data")
+        by_data = compiled(work, "data.out", model, [*options, "--precision", "fp16", "--data", data])
+    return plain, warned, by_data, max(map(error_of, actual, expected)), flagged
 
 
 def takes_data():

@@ -317,7 +317,7 @@ std::vector<Texture> textures(const std::vector<InputHint>& hints, size_t k) {
     const bool likely = k % 4 == 1;
     Texture t = k % 2 == 0 ? Texture::Noise : Texture::Smooth;
     if (likely && hint.form == InputHint::Form::Picture) t = Texture::Picture;
-    if (likely && hint.form == InputHint::Form::Sound) t = Texture::Sound;
+    if (k % 2 == 1 && hint.form == InputHint::Form::Sound) t = Texture::Sound;
     out.push_back(t);
   }
   return out;

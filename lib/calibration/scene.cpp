@@ -1,4 +1,4 @@
-// Pictures with edges, sounds with silence.
+// Pictures with edges.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,7 +12,6 @@ namespace {
 constexpr int kLeaves = 160;
 // Of a colour what channels have for themselves, and how much of smooth() lies over a scene.
 constexpr double kOwnColour = 0.4, kShading = 0.12;
-constexpr int64_t kLeastBurst = 64;
 
 // The two longest dimensions in order, and for each element its place along them and along the rest.
 struct Plane {
@@ -77,29 +76,6 @@ std::vector<double> scene(const Shape& shape, uint32_t seed) {
           out[at] = (1 - kShading) * own + kShading * shading[at];
         }
     }
-  }
-  return out;
-}
-
-std::vector<double> sound(const Shape& shape, uint32_t seed) {
-  std::vector<double> out = smooth(shape, seed);
-  interp::Mulberry32 random(seed ^ 0x27d4eb2fu);
-  const Plane plane(shape);
-  const size_t along = shape[plane.x] >= shape[plane.y] ? plane.x : plane.y;
-  const int64_t length = shape[along], stride = plane.strides[along];
-  std::vector<double> loudness(static_cast<size_t>(length), 0);
-  for (int64_t at = 0; at < length;) {
-    const int64_t burst =
-        std::min(length - at, kLeastBurst + static_cast<int64_t>(random.next() % kLeastBurst));
-    // From the loudest to a thousandth of it, and every fourth silent.
-    const double loud = random.next() % 4 == 0 ? 0 : std::exp2(-10 * random.uniform());
-    std::fill_n(loudness.begin() + static_cast<long>(at), burst, loud);
-    at += burst;
-  }
-  for (size_t i = 0; i < out.size(); ++i) {
-    const double wave = random.uniform() - 0.5 + (out[i] - 0.5);
-    const auto k = static_cast<size_t>(static_cast<int64_t>(i) / stride % length);
-    out[i] = 0.5 + 0.5 * std::clamp(wave, -1.0, 1.0) * loudness[k];
   }
   return out;
 }

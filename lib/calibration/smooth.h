@@ -19,8 +19,8 @@ std::vector<double> smooth(const Shape& shape, uint32_t seed);
 // The same with edges: rectangles in front of each other whose sides are as often short as long (areas fall
 // off as those of "dead leaves"), each of one colour, with a little of smooth() over all.
 std::vector<double> scene(const Shape& shape, uint32_t seed);
-// About 0.5, which is silence: bursts along the longest dimension of ever other loudness, of smooth noise,
-// with silence between them.
+// About 0.5, which is silence: along the longest dimension voices (harmonics of a pitch), noise and silence,
+// each for a while, and loudness that changes slowly. Voices leave most frequencies empty, noise leaves none.
 std::vector<double> sound(const Shape& shape, uint32_t seed);
 
 }  // namespace mrvlc::calibration

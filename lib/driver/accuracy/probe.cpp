@@ -29,11 +29,9 @@ constexpr double kFrontSeconds = 0.6, kMovingSeconds = 0.4;
 // It runs twice for each sample, beside the sample itself.
 constexpr double kFrontRuns = 2;
 constexpr size_t kMostTries = 16;
-constexpr int kStateSteps = 4;
-// From this sample on inputs of a named range with zero in it are ever smaller, by this each time: a range
-// says how large inputs can be, and a network may have logarithms or quotients of them.
-constexpr size_t kFirstSmall = 4;
-constexpr double kSmaller = 1.0 / 4;
+// Runs before a sample that make its states.
+constexpr double kMostSteps = 8;
+
 void take_difference(const Tensor& actual, const Tensor& expected, Accuracy::Output& out) {
   if (!(actual.type() == expected.type())) {
     ++out.elements;
@@ -72,19 +70,6 @@ std::string counted(size_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
-// Of sample `k`: those of --input-range, `named`, become smaller.
-calibration::Distributions for_sample(size_t k, const calibration::Distributions& all,
-                                      const calibration::Distributions& named) {
-  calibration::Distributions out = all;
-  for (auto& [input, quantiles] : out) {
-    const bool around_zero = quantiles.at(0) <= 0 && quantiles.at(1) >= 0;
-    if (k < kFirstSmall || !around_zero || !named.contains(input)) continue;
-    const double factor = std::pow(kSmaller, static_cast<double>(k - kFirstSmall + 1));
-    for (auto& [p, value] : quantiles.points) value *= factor;
-  }
-  return out;
-}
-
 // Each once, with the ONNX node that makes it.
 std::vector<std::pair<ir::ValueId, Accuracy::Beyond>> stored_activations(
     const PlacedModel& m, const calibration::Distributions& known) {
@@ -120,16 +105,13 @@ calibration::Rounding rounding_of(const PlacedModel& m, const std::vector<Accura
   return out;
 }
 
-// States that are somewhere on their way, not where nothing has been: what a run makes of one is given to the
-// next.
-void run_states(const ir::Graph& graph, const std::vector<calibration::InputHint>& hints,
-                const interp::Options& room, std::vector<Tensor>& inputs) {
-  for (int step = 0; step < kStateSteps; ++step) {
-    const auto outputs = interp::run(graph, inputs, room);
-    if (!outputs.ok()) return;
-    for (size_t i = 0; i < hints.size(); ++i)
-      if (hints[i].next) inputs[i] = (*outputs)[*hints[i].next];
-  }
+// As many as there is time for: every second sample has them.
+int state_steps(const std::vector<calibration::InputHint>& hints, size_t samples, const ProbePlan& plan) {
+  const bool states = std::ranges::any_of(hints, [](const auto& h) { return h.next.has_value(); });
+  if (!states || !plan.each) return 0;
+  const double runs = kMovingSeconds / std::max(*plan.each, 1e-9);
+  const double walks = static_cast<double>((samples + 1) / 2);
+  return static_cast<int>(std::min(kMostSteps, runs / walks));
 }
 
 std::string how_inputs_were_made(size_t samples, bool kept, const calibration::Calibration* data,
@@ -199,32 +181,25 @@ Result<Probe> Probe::begin(const PlacedModel& m, const CompileOptions& options,
   return out;
 }
 
-// A single sample, of a large network, is one that looks like what the network takes.
 void Probe::draw(const ir::Graph& graph, size_t samples, const calibration::Distributions& known,
                  const ProbePlan& plan) {
-  const bool states = std::ranges::any_of(hints_, [](const auto& h) { return h.next.has_value(); });
-  const bool steps = states && plan.each && *plan.each * kStateSteps <= kMovingSeconds;
-  const size_t choices = calibration::samples_of_choices(hints_);
+  maker_.emplace(hints_, known, named_, samples == 1, state_steps(hints_, samples, plan));
+  earlier_.resize(inputs_.size());
   for (size_t k = inputs_.size(); k < samples; ++k) {
-    // Each kind of sample with each choice: the model may refuse one of them.
-    const size_t like = samples == 1 ? 1 : k / choices;
-    calibration::Distributions all = for_sample(k, known, named_);
-    calibration::add_likely(hints_, like, all);
-    for (size_t i = 0; i < hints_.size(); ++i) {
-      if (hints_[i].choices.empty() || known.contains(i)) continue;
-      const auto value = static_cast<double>(hints_[i].choices[k % hints_[i].choices.size()]);
-      all[i] = calibration::uniform(value, value);
-    }
-    inputs_.push_back(calibration::draw_inputs(graph, static_cast<uint32_t>(k + 1), all,
-                                               calibration::textures(hints_, like)));
-    if (steps && like % 2 == 1) run_states(graph, hints_, interp::Options{}, inputs_.back());
+    MadeSample made = maker_->make(graph, k);
+    inputs_.push_back(std::move(made.inputs));
+    earlier_.push_back(std::move(made.earlier));
   }
 }
 
 // What is done beside the runs of the samples depends on how long one takes.
 ReferenceTask Probe::task(const PlacedModel& m, const CompileOptions& options, const ProbePlan& plan) {
-  ReferenceTask out{m.model.graph, inputs_, compared_, room_of(options), options.jobs, {}, {}, 0,
-                    hints_,        named_,  0};
+  ReferenceTask out{m.model.graph, {}, compared_, room_of(options), options.jobs, {}, {}, 0, hints_,
+                    named_,        0,  maker_};
+  for (size_t k = 0; k < inputs_.size(); ++k)
+    out.samples.push_back(
+        {inputs_[k], k < earlier_.size() ? std::move(earlier_[k]) : std::vector<EarlierStep>()});
+  earlier_.clear();
   const bool drawn = !accuracy_.on_data && options.quantized == nullptr && compared_.empty();
   if (!plan.each || chooses(options) || options.quantized != nullptr) return out;
   fronts_ = fronts_of(m.model.graph);
@@ -327,6 +302,23 @@ void Probe::tell_reference(const Reference& expected) {
     }
 }
 
+// The inputs of the sample with the states that the accelerator makes on its way there. What it gives on the
+// way counts, too.
+Result<std::vector<Tensor>> Probe::walk(DeviceRun& device, const ReferenceSample& sample) {
+  std::vector<Tensor> states;  // outputs of the step before
+  for (const EarlierStep& step : sample.earlier) {
+    std::vector<Tensor> inputs = step.inputs;
+    if (!states.empty()) hand_on_states(hints_, states, inputs);
+    MRVLC_ASSIGN(DeviceRun::Results actual, device.run(inputs));
+    for (size_t i = 0; i < step.outputs.size(); ++i)
+      take_difference(actual.outputs[i], step.outputs[i], accuracy_.outputs[i]);
+    states = std::move(actual.outputs);
+  }
+  std::vector<Tensor> inputs = sample.inputs;
+  if (!states.empty()) hand_on_states(hints_, states, inputs);
+  return inputs;
+}
+
 Status Probe::compare(const CodedModel& m, const Reference& expected) {
   const ir::Graph& graph = m.model.graph;
   for (ir::ValueId id : compared_.empty() ? graph.outputs() : compared_)
@@ -336,7 +328,8 @@ Status Probe::compare(const CodedModel& m, const Reference& expected) {
   for (size_t k = 0; k < expected.samples.size(); ++k) {
     const ReferenceSample& sample = expected.samples[k];
     for (Accuracy::Output& o : accuracy_.outputs) o.by_sample.push_back(0);
-    MRVLC_ASSIGN(const DeviceRun::Results actual, device.run(sample.inputs));
+    MRVLC_ASSIGN(const std::vector<Tensor> inputs, walk(device, sample));
+    MRVLC_ASSIGN(const DeviceRun::Results actual, device.run(inputs));
     size_t at = 0;
     if (compared_.empty()) {
       const std::vector<Tensor>& wanted = k < expected_.size() ? expected_[k] : sample.outputs;

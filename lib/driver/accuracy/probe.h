@@ -13,6 +13,8 @@
 
 namespace mrvlc::driver {
 
+class DeviceRun;
+
 class Probe {
  public:
   // Before code generation, which gives constants back. `data`: null without --calibration. The reference is
@@ -40,6 +42,7 @@ class Probe {
   void take_samples(const QuantizedModel& quantized, size_t samples);
   void take_calibration(const calibration::Calibration& data);
   Status compare(const CodedModel& m, const Reference& expected);
+  Result<std::vector<Tensor>> walk(DeviceRun& device, const ReferenceSample& sample);
   // What stored values the calibration data or the reference have seen beyond fp16.
   void find_beyond(const Reference* expected);
   void choose_worst();
@@ -47,7 +50,9 @@ class Probe {
   std::vector<std::vector<Tensor>> scaled_inputs(double factor) const;
 
   Accuracy accuracy_;
-  std::vector<std::vector<Tensor>> inputs_;  // by sample
+  std::vector<std::vector<Tensor>> inputs_;        // by sample
+  std::optional<SampleMaker> maker_;               // of samples that were drawn
+  std::vector<std::vector<EarlierStep>> earlier_;  // of these, until the reference has them
   // Outputs that are known, by sample; else empty: the reference's are compared with.
   std::vector<std::vector<Tensor>> expected_;
   // Activations that regions store, in the order of the program; of `Beyond` all but what was seen.

@@ -57,7 +57,8 @@ struct Ran {
   std::optional<Diag> refused;
 };
 
-void run_one(const ReferenceTask& task, const std::vector<Tensor>& inputs, bool fronts, Ran& out) {
+void run_one(const ReferenceTask& task, const MadeSample& made, bool fronts, Ran& out) {
+  const std::vector<Tensor>& inputs = made.inputs;
   const std::set<ir::ValueId> wanted(task.kept.begin(), task.kept.end());
   const auto look = [&](ir::ValueId id, Tensor& tensor) {
     if (wanted.contains(id)) out.sample.of_regions.emplace(id, tensor);
@@ -67,6 +68,7 @@ void run_one(const ReferenceTask& task, const std::vector<Tensor>& inputs, bool 
   auto outputs = interp::run_visited(task.graph, inputs, look, false, task.room);
   if (!outputs.ok()) return void(out.refused = outputs.error());
   out.sample.inputs = inputs, out.sample.outputs = *std::move(outputs);
+  out.sample.earlier = made.earlier;
   if (!fronts || task.fronts.empty()) return;
   std::vector<ir::ValueId> compared;
   for (const Front& f : task.fronts) compared.push_back(f.value);
@@ -91,18 +93,20 @@ std::optional<Diag> without_numbers(const ReferenceTask& task, const ReferenceSa
   return std::nullopt;
 }
 
-void take(const ReferenceTask& task, Ran ran, Reference& out) {
+// False: the model refuses it.
+bool take(const ReferenceTask& task, Ran ran, Reference& out) {
   if (!ran.refused) ran.refused = without_numbers(task, ran.sample);
   if (ran.refused) {
     ++out.refused;
     if (!out.why) out.why = std::move(ran.refused);
-    return;
+    return false;
   }
   out.samples.push_back(std::move(ran.sample));
   for (const auto& [id, most] : ran.magnitudes) {
     double& all = out.magnitudes[id];
     all = std::max(all, most);
   }
+  return true;
 }
 
 bool behind_front(const ReferenceTask& task, size_t output) {
@@ -208,7 +212,7 @@ class InputSearch {
   void attempt(const std::vector<Tensor>& inputs) {
     --left_;
     Ran ran;
-    run_one(task_, inputs, task_.front_samples > 0, ran);
+    run_one(task_, {inputs, {}}, task_.front_samples > 0, ran);
     if (ran.refused) return;
     double moved = 0;
     for (size_t i : reference_.blind) {
@@ -228,18 +232,35 @@ class InputSearch {
   std::optional<Ran> best_;
 };
 
+// Where the model refuses a choice, the others have its samples, too. `taken`: of the first ones.
+void make_up(const ReferenceTask& task, const std::vector<bool>& taken, Reference& out) {
+  if (!task.maker || out.refused == 0) return;
+  const size_t choices = task.maker->choices(), wanted = taken.size();
+  std::vector<bool> runs(choices, true);
+  for (size_t k = 0; k < wanted; ++k)
+    if (!taken[k]) runs[k % choices] = false;
+  for (size_t k = wanted; k < wanted * choices && out.samples.size() < wanted; ++k) {
+    if (!runs[k % choices]) continue;
+    Ran more;
+    run_one(task, task.maker->make(task.graph, k), out.samples.size() < task.front_samples, more);
+    if (!more.refused) take(task, std::move(more), out);
+  }
+}
+
 }  // namespace
 
 Result<Reference> make_reference(const ReferenceTask& task) {
-  std::vector<Ran> ran(task.inputs.size());
+  std::vector<Ran> ran(task.samples.size());
   const unsigned jobs = task.jobs == 1 ? 1 : kMostAtOnce;
   MRVLC_TRY(for_each_index(ran.size(), jobs, [&](size_t k) -> Status {
-    run_one(task, task.inputs[k], k < task.front_samples, ran[k]);
+    run_one(task, task.samples[k], k < task.front_samples, ran[k]);
     return {};
   }));
   Reference out;
-  for (Ran& r : ran) take(task, std::move(r), out);
+  std::vector<bool> taken;
+  for (Ran& r : ran) taken.push_back(take(task, std::move(r), out));
   if (out.samples.empty() && out.why) return *out.why;
+  make_up(task, taken, out);
   out.blind = blind_outputs(task, out.samples);
   if (!out.blind.empty() && task.tries > 0) {
     InputSearch(task, out).run();

@@ -2,6 +2,7 @@
 // it.
 #pragma once
 #include "accuracy/fronts.h"
+#include "accuracy/probe_samples.h"
 #include "mrvlc/calibration/hints.h"
 #include "mrvlc/calibration/sensitivity.h"
 #include "mrvlc/interp/interp.h"
@@ -10,6 +11,7 @@ namespace mrvlc::driver {
 
 struct ReferenceSample {
   std::vector<Tensor> inputs, outputs;
+  std::vector<EarlierStep> earlier;
   std::map<ir::ValueId, Tensor> of_regions;
   std::vector<double> fronts;  // errors with everything rounded, by ReferenceTask::fronts; empty: not known
 };
@@ -27,8 +29,8 @@ struct Reference {
 // Does not refer to anything: it runs on another thread.
 struct ReferenceTask {
   ir::Graph graph;
-  std::vector<std::vector<Tensor>> inputs;  // by sample
-  std::vector<ir::ValueId> kept;            // values to hold
+  std::vector<MadeSample> samples;
+  std::vector<ir::ValueId> kept;  // values to hold
   interp::Options room;
   unsigned jobs = 0;
   std::vector<Front> fronts;
@@ -38,6 +40,8 @@ struct ReferenceTask {
   std::vector<calibration::InputHint> hints;
   calibration::Distributions known;
   size_t tries = 0;  // runs
+  // Makes others in the place of those that the model does not take; none: samples are what they are.
+  std::optional<SampleMaker> maker;
 };
 
 // Errors: no sample is taken.

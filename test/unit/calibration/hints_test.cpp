@@ -121,6 +121,30 @@ TEST_CASE("pictures have edges and flat parts, and stay in their range") {
   CHECK(p != drawn({1, 3, 64, 64}, Texture::Picture, 2));
 }
 
+// How much of a part of a sound is the same again, a lag later; the most of any lag.
+double pitch(const std::vector<double>& s, size_t at, size_t length) {
+  double best = 0;
+  for (size_t lag = 32; lag < 280; ++lag) {
+    double same = 0, all = 1e-12;
+    for (size_t i = at; i < at + length; ++i) same += s[i] * s[i + lag], all += s[i] * s[i];
+    best = std::max(best, same / all);
+  }
+  return best;
+}
+
+TEST_CASE("sounds have voices, and noise") {
+  size_t voices = 0, others = 0;
+  for (uint32_t seed = 1; seed <= 4; ++seed) {
+    const std::vector<double> s = drawn({1, 16384}, Texture::Sound, seed);
+    for (size_t at = 0; at + 600 < s.size(); at += 300) {
+      const double same = pitch(s, at, 300);
+      voices += same > 0.8, others += same < 0.3;
+    }
+  }
+  CHECK(voices > 40);
+  CHECK(others > 10);
+}
+
 TEST_CASE("sounds have silence, and are loud and soft") {
   const std::vector<double> s = drawn({1, 4096}, Texture::Sound, 1);
   size_t silent = 0;
