@@ -25,6 +25,7 @@ double magnitude(const Tensor& tensor) {
 }
 
 double float_error(const Tensor& actual, const Tensor& expected) {
+  if (actual.shape() != expected.shape()) return INFINITY;
   double error = 0;
   for (int64_t i = 0; i < expected.elements(); ++i) {
     const double a = actual.as_double(i), b = expected.as_double(i);
@@ -35,6 +36,7 @@ double float_error(const Tensor& actual, const Tensor& expected) {
 }
 
 double difference(const Tensor& actual, const Tensor& expected) {
+  if (actual.shape() != expected.shape()) return INFINITY;
   double most = 0;
   for (int64_t i = 0; i < expected.elements(); ++i) {
     const double a = actual.as_double(i), b = expected.as_double(i);
