@@ -3,6 +3,7 @@
 #include "cases.h"
 #include "mrvl/device.h"
 #include "mrvlc/backends/open.h"
+#include "mrvlc/partition/partition.h"
 
 namespace mrvlc::conformance {
 

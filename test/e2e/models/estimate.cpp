@@ -8,6 +8,7 @@
 #include "mrvlc/backends/open.h"
 #include "mrvlc/cost/timing.h"
 #include "mrvlc/onnx/importer.h"
+#include "mrvlc/partition/partition.h"
 #include "mrvlc/passes/pass.h"
 #include "mrvlc/passes/widen_f16.h"
 #include "support.h"
