@@ -14,6 +14,7 @@
 #include "mrvlc/calibration/error.h"
 #include "mrvlc/calibration/keep.h"
 #include "mrvlc/interp/visit.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/general.h"
@@ -54,9 +55,22 @@ void take_difference(const Tensor& actual, const Tensor& expected, Accuracy::Out
   }
 }
 
-bool any_float_output(const ir::Graph& graph) {
-  return std::ranges::any_of(graph.outputs(),
-                             [&](ir::ValueId id) { return is_float(graph.value(id).type.elem); });
+// Whether values decide how many elements a result has.
+bool counts_by_values(const ir::Graph& graph) {
+  for (size_t i = 0; i < graph.node_slots(); ++i) {
+    const ir::Node& n = graph.node(ir::NodeId(i));
+    if (!n.erased && ops::has_data_dependent_shape(*n.op)) return true;
+  }
+  return false;
+}
+
+// Boxes that a NonMaxSuppression keeps are others, and another number, where a score is rounded.
+bool any_comparable_output(const ir::Graph& graph) {
+  const bool by_values = counts_by_values(graph);
+  return std::ranges::any_of(graph.outputs(), [&](ir::ValueId id) {
+    const TensorType& type = graph.value(id).type;
+    return is_float(type.elem) && (type.dynamic == 0 || !by_values);
+  });
 }
 
 std::vector<ir::ValueId> region_outputs(const partition::Partition& partition) {
@@ -165,7 +179,7 @@ Result<Probe> Probe::begin(const PlacedModel& m, const CompileOptions& options,
   } else {
     out.draw(graph, samples, distributions, plan);
   }
-  if (!any_float_output(graph)) out.compared_ = region_outputs(m.partition);
+  if (!any_comparable_output(graph)) out.compared_ = region_outputs(m.partition);
   out.stated_ = distributions;
   calibration::add_likely(out.hints_, 0, distributions);
   out.distributions_ = distributions;

@@ -30,7 +30,8 @@ class Probe {
   Result<std::vector<Accuracy::Limit>> limits(const ProbedModel& m, const CompileOptions& options) const;
 
   const std::vector<std::vector<Tensor>>& inputs() const { return inputs_; }  // by sample
-  // What is compared instead of the model's outputs where these hold no floats; else empty.
+  // What is compared instead of the model's outputs where these hold no floats, or elements that values
+  // count; else empty.
   const std::vector<ir::ValueId>& compared() const { return compared_; }
 
  private:

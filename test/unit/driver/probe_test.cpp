@@ -233,6 +233,29 @@ TEST_CASE("outputs that are no floats are compared where the accelerator hands o
   CHECK(a["expected_error"] == 1e300);
 }
 
+// Scores that are kept are others, and another number, once they are rounded: no element stands for another.
+TEST_CASE("outputs whose elements are counted by values are compared where the accelerator hands over") {
+  test::pb::ModelProto model = test::empty_model();
+  test::add_input(model, "x", {1, 3, 8, 5});
+  add_conv(model, "first", "x", "c", 3, 4, 1.0f);
+  *model.mutable_graph()->add_initializer() = test::float_tensor("limit", {}, {0});
+  test::add_node(model, "Greater", {"c", "limit"}, {"kept"});
+  *model.mutable_graph()->add_initializer() = test::int64_tensor("flat", {1}, {-1});
+  test::add_node(model, "Reshape", {"kept", "flat"}, {"row"});
+  test::add_node(model, "Compress", {"c", "row"}, {"y"});
+  test::add_output(model, "y", {1}, 1);
+  auto* shape =
+      model.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  shape->mutable_dim(0)->set_dim_param("kept");
+  Case c(model);
+  c.options.accel = {"Conv"};
+  const Json a = c.compile();
+  REQUIRE(c.ok);
+  CHECK(a["outputs"][0]["name"] == "c");
+  CHECK(a["outputs"][0]["elements_differing"] == 0);
+  CHECK(a["expected_error"] > 0);
+}
+
 TEST_CASE("a loop whose end depends on data is not entered, and a gate stays shut") {
   test::pb::ModelProto model = conv(0.1f);
   test::add_input(model, "n", {}, 7);
