@@ -151,6 +151,12 @@ def names():
         scene(f"a package called {name!r} that comes first", first, prepare=lambda: (package("b", name), os.mkdir("a")), change=lambda: package("a", name))
 
 
+def touch_behind(name, other):
+    """A second after `other`: clocks of files have ticks, and some are set back."""
+    late = os.stat(other).st_mtime_ns + 10**9 if os.path.exists(other) else None
+    os.utime(name, ns=(late, late)) if late else os.utime(name)
+
+
 def outs():
     """Built again, or refused."""
     for out in ["o=p", "o%p", "o p", "o\tp", "o#p", "o$p", "o:p", "o[1]", "o(p)", "o;p", "o|p", "o\\"]:
@@ -164,7 +170,9 @@ def outs():
         built = subprocess.run(["sh", "build.sh"], env=CLEAN, capture_output=True, text=True)
         if built.returncode == 2 and "MRV0004" in built.stderr:
             continue
-        before, after = make("-q"), (os.utime("m.onnx"), make("-q"))[1]
+        before = make("-q")
+        touch_behind("m.onnx", f"{out}/manifest.json")
+        after = make("-q")
         if built.returncode != 0 or before[0] != 0 or after[0] != 1:
             FAILED.append(f"OUT {out!r}")
             print(f"OUT {out!r}: {built.stderr}", before, after, pathlib.Path("o.d").read_text())
