@@ -4,7 +4,7 @@
 
 #include "mrvlc/ops/work.h"
 #include "mrvlc/partition/constraints.h"
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/partition/follow_bodies.h"
 #include "mrvlc/support/saturating.h"
 
 namespace mrvlc::partition {
@@ -103,6 +103,14 @@ std::vector<PlacedRegion> all_regions(const ir::Graph& graph, const Partition& p
 const Partition* partition_of(const Partition& partition, const ir::Graph& body) {
   const auto it = std::ranges::find(partition.bodies, &body, &BodyPartition::graph);
   return it == partition.bodies.end() ? nullptr : &it->partition;
+}
+
+void follow_bodies(Partition& partition, const ir::Graph& from, const ir::Graph& copy) {
+  std::vector<const ir::Graph*> before, after;
+  ir::for_each_body(from, [&](const ir::Graph& body) { before.push_back(&body); });
+  ir::for_each_body(copy, [&](const ir::Graph& body) { after.push_back(&body); });
+  for (BodyPartition& body : partition.bodies)
+    body.graph = after.at(static_cast<size_t>(std::ranges::find(before, body.graph) - before.begin()));
 }
 
 }  // namespace mrvlc::partition

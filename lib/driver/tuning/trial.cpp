@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/copy.h"
 #include "tuning/select.h"
 
 namespace mrvlc::driver {
@@ -26,7 +27,7 @@ Result<PlacedModel> place_for_trials(const TuneOptions& options, Said& said) {
 
 Result<TrialCompile> compile_trial(const PlacedModel& placed, const chost::Tuning& tuning, Said& said) {
   MRVLC_ASSIGN(TemporaryDir temporary, TemporaryDir::create());
-  PlacedModel copy = placed;
+  PlacedModel copy = copy_of(placed);
   copy.options.out = temporary.path() / "out";
   Session session(copy.options);
   auto probed = probe_model(session, std::move(copy), nullptr, said);

@@ -6,6 +6,7 @@
 
 #include "explore/choose.h"
 #include "explore/fit.h"
+#include "model/copy.h"
 #include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::driver {
@@ -22,15 +23,26 @@ std::vector<ir::ValueId> results_of(const ir::Graph& graph, ir::NodeId node) {
   return out;
 }
 
+bool has_regions(const ir::Graph& graph, const partition::Partition& partition, ir::NodeId node) {
+  return std::ranges::any_of(ir::bodies_of(graph.node(node)), [&](const ir::Graph* body) {
+    const partition::Partition* of_body = partition_of(partition, *body);
+    if (of_body != nullptr && !of_body->regions.empty()) return true;
+    for (size_t i = 0; i < body->node_slots(); ++i)
+      if (!body->node(ir::NodeId(i)).erased && has_regions(*body, partition, ir::NodeId(i))) return true;
+    return false;
+  });
+}
+
 std::vector<LayerUnit> units_of(const ir::Graph& graph, const partition::Partition& partition) {
   std::vector<LayerUnit> units;
   for (const partition::Step& step : partition.steps) {
     if (step.kind != partition::Step::Kind::Region) {
-      units.push_back({std::nullopt, nodes_of(step, partition), results_of(graph, step.node)});
+      units.push_back({std::nullopt, has_regions(graph, partition, step.node), nodes_of(step, partition),
+                       results_of(graph, step.node)});
       continue;
     }
     for (const partition::Layer& layer : partition.regions[step.region].layers)
-      units.push_back({step.region, layer.nodes, results_of(graph, layer.nodes.back())});
+      units.push_back({step.region, false, layer.nodes, results_of(graph, layer.nodes.back())});
   }
   return units;
 }
@@ -119,7 +131,7 @@ Result<std::optional<LayeredModel>> LayeredModel::create(const CompileOptions& o
     chost::round_weights(*out.rounded_, placed->partition, none);
   }
   for (size_t part = 0; part < out.parts_needed(); ++part) {
-    PlacedModel exposed = *placed;
+    PlacedModel exposed = copy_of(*placed);
     exposed.options.out = folder / fmt::format("part{}", part);
     MRVLC_TRY(out.expose(exposed.model.graph, exposed.partition, part));
     const std::vector<ir::ValueId> outputs = exposed.model.graph.outputs();

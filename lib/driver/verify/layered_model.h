@@ -12,6 +12,7 @@ namespace mrvlc::driver {
 // What is compared as one: a layer of a region, or a node on the CPU.
 struct LayerUnit {
   std::optional<uint32_t> region;  // none: the CPU
+  bool regions_in_bodies = false;  // control flow that the accelerator has a part in
   std::vector<ir::NodeId> nodes;   // in order
   std::vector<ir::ValueId> outputs;
 };

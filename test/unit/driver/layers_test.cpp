@@ -148,7 +148,38 @@ uint32_t turn_signs(backend::RegionCode& r, std::mt19937& draw) {
   }
 }
 
+// "right" ? right(x) : left(x), each a convolution.
+test::pb::ModelProto branches() {
+  test::pb::ModelProto model = test::empty_model();
+  test::add_input(model, "x", {1, 8, 6, 6});
+  test::add_input(model, "right", {}, 9);
+  test::pb::NodeProto choice = test::make_node("If", {"right"}, {"y"});
+  for (const char* side : {"then_branch", "else_branch"}) {
+    test::pb::ModelProto body;
+    add_conv(body, side, "x", std::string(side) + "_y", {8, 8, 3, 1});
+    body.mutable_graph()->set_name(side);
+    test::add_output(body, std::string(side) + "_y", {1, 8, 6, 6});
+    test::pb::AttributeProto& attr = *choice.add_attribute();
+    attr.set_name(side);
+    attr.set_type(test::pb::AttributeProto::GRAPH);
+    *attr.mutable_g() = body.graph();
+  }
+  choice.set_name("choice");
+  *model.mutable_graph()->add_node() = choice;
+  test::add_output(model, "y", {1, 8, 6, 6});
+  return model;
+}
+
 }  // namespace
+
+// Copies of the model have bodies of their own, and the accelerator's share of these goes with them.
+TEST_CASE("layers around branches that the accelerator computes") {
+  Case c(branches());
+  c.options.compile.accel = {"Conv"};
+  const driver::LayerErrors& errors = c.verify();
+  CHECK_FALSE(errors.first_bad.has_value());
+  CHECK(c.diagnostics.exit_code() == 0);
+}
 
 TEST_CASE("a network that computes what it should has no bad layer") {
   Case c(network());
