@@ -11,6 +11,11 @@ inline bool given(const ir::Node& n, std::string_view name) {
   return n.op->attr_index(name) >= 0 && n.has_attr(name);
 }
 
+// Whether a number that stands for a truth value is given and not 0; false of any operator without it.
+inline bool truth(const ir::Node& n, std::string_view name) {
+  return given(n, name) && n.int_attr(name) != 0;
+}
+
 // Several families. `axis` may count from the end (normalize_axis).
 inline int64_t axis(const ir::Node& n) {
   return n.int_attr("axis");
@@ -51,26 +56,26 @@ inline bool pads_by_itself(const ir::Node& n) {  // auto_pad; false of any opera
   return given(n, "auto_pad") && n.string_attr("auto_pad") != "NOTSET";
 }
 inline bool ceil_mode(const ir::Node& n) {
-  return n.int_attr("ceil_mode") != 0;
+  return truth(n, "ceil_mode");
 }
 inline bool count_include_pad(const ir::Node& n) {
-  return n.int_attr("count_include_pad") != 0;
+  return truth(n, "count_include_pad");
 }
 
-// Gemm. False of any operator without them.
+// Gemm.
 inline bool trans_a(const ir::Node& n) {
-  return given(n, "transA") && n.int_attr("transA") != 0;
+  return truth(n, "transA");
 }
 inline bool trans_b(const ir::Node& n) {
-  return given(n, "transB") && n.int_attr("transB") != 0;
+  return truth(n, "transB");
 }
 
 // Normalisations.
 inline float epsilon(const ir::Node& n) {
   return n.float_attr("epsilon");
 }
-inline bool training_mode(const ir::Node& n) {  // false of any operator without it
-  return given(n, "training_mode") && n.int_attr("training_mode") != 0;
+inline bool training_mode(const ir::Node& n) {
+  return truth(n, "training_mode");
 }
 
 // Reductions.
@@ -91,8 +96,8 @@ inline int64_t blocksize(const ir::Node& n) {
 inline int64_t allowzero(const ir::Node& n) {
   return n.int_attr("allowzero");
 }
-inline bool antialias(const ir::Node& n) {  // false of any operator without it
-  return given(n, "antialias") && n.int_attr("antialias") != 0;
+inline bool antialias(const ir::Node& n) {
+  return truth(n, "antialias");
 }
 
 // QuantizeLinear, DequantizeLinear.

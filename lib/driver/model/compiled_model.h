@@ -81,11 +81,19 @@ struct SimplifiedModel : ImportedModel {
 };
 
 // What runs where is decided.
-struct PlacedModel : SimplifiedModel {
+struct Placing {
   std::optional<AccuracyChoice> choice;  // what is not computed in fp16
   range::Knowledge known;                // of the graph as it is placed
   partition::Partition partition;
   bool rewritten = false;  // placing has changed the graph: conversions of float16, integers on the CPU
+};
+struct PlacedModel : SimplifiedModel, Placing {
+  PlacedModel() = default;
+  explicit PlacedModel(SimplifiedModel simplified) : SimplifiedModel(std::move(simplified)) {}
+  // A copied graph has bodies of its own, which the copied partition is about.
+  PlacedModel(const PlacedModel& other);
+  PlacedModel(PlacedModel&&) = default;
+  PlacedModel& operator=(PlacedModel&&) = default;
 };
 
 // The regions are code.

@@ -87,7 +87,8 @@ Status place(Session& session, PlacedModel& m, Said& said) {
 
 std::optional<PlacedModel> place_model(Session& session, SimplifiedModel simplified,
                                        const std::optional<AccuracyChoice>& choice, Said& said) {
-  PlacedModel m{std::move(simplified), choice, {}, {}, false};
+  PlacedModel m(std::move(simplified));
+  m.choice = choice;
   // Borders are taken from the passes' fences again in a second round.
   if (m.pins != nullptr) m.pins = std::make_shared<partition::Pins>(*m.pins);
   if (!session.phase("partition", said, [&] { return place(session, m, said); }) ||

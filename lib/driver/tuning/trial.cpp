@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "model/copy.h"
 #include "tuning/select.h"
 
 namespace mrvlc::driver {
@@ -27,7 +26,7 @@ Result<PlacedModel> place_for_trials(const TuneOptions& options, Said& said) {
 
 Result<TrialCompile> compile_trial(const PlacedModel& placed, const chost::Tuning& tuning, Said& said) {
   MRVLC_ASSIGN(TemporaryDir temporary, TemporaryDir::create());
-  PlacedModel copy = copy_of(placed);
+  PlacedModel copy = placed;
   copy.options.out = temporary.path() / "out";
   Session session(copy.options);
   auto probed = probe_model(session, std::move(copy), nullptr, said);

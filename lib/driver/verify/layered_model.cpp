@@ -6,7 +6,6 @@
 
 #include "explore/choose.h"
 #include "explore/fit.h"
-#include "model/copy.h"
 #include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::driver {
@@ -131,7 +130,7 @@ Result<std::optional<LayeredModel>> LayeredModel::create(const CompileOptions& o
     chost::round_weights(*out.rounded_, placed->partition, none);
   }
   for (size_t part = 0; part < out.parts_needed(); ++part) {
-    PlacedModel exposed = copy_of(*placed);
+    PlacedModel exposed = *placed;
     exposed.options.out = folder / fmt::format("part{}", part);
     MRVLC_TRY(out.expose(exposed.model.graph, exposed.partition, part));
     const std::vector<ir::ValueId> outputs = exposed.model.graph.outputs();

@@ -8,6 +8,8 @@ import pathlib
 import re
 import sys
 
+from listed_lines import check
+
 FOLDERS = ("lib/driver", "lib/idmap", "apps/mrvlc")
 # A value taken out of a tree; a member of it asked for by name. Options ("--x") are no members.
 READS = re.compile(r'\.get(?:_ref|_to)?<|\.(?:at|contains|value)\(\s*"[A-Za-z_]\w*"\s*[,)]|\["[A-Za-z_]\w*"\]\s*(?:\.(?:get|is_|size|empty|front|back|dump)|[!=]=|[;,)])')
@@ -24,24 +26,5 @@ BORDER = {
     "apps/mrvlc/defaults.cpp": "mrvlc.json, which users write",
 }
 
-
-def main(root):
-    wrong, used = [], set()
-    for folder in FOLDERS:
-        for path in sorted((root / folder).rglob("*")):
-            if path.suffix not in (".cpp", ".h"):
-                continue
-            name = str(path.relative_to(root))
-            for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-                if not READS.search(line.split("//")[0]):
-                    continue
-                used.add(name)
-                if name not in BORDER:
-                    wrong.append(f"{name}:{number}: JSON is read by key: {line.strip()}")
-    wrong += [f"{name} reads no JSON by key: take it off the list of check_json_keys.py" for name in BORDER if name not in used]
-    print("\n".join(wrong) or f"{len(used)} files read JSON of others by key, nothing reads its own")
-    return 1 if wrong else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(pathlib.Path(sys.argv[1])))
+    sys.exit(check(pathlib.Path(sys.argv[1]), FOLDERS, READS, BORDER, "JSON is read by key", "check_json_keys.py"))

@@ -56,6 +56,35 @@ TEST_CASE("what the accelerator loses of a state is lost in the next run, too") 
   CHECK(b["outputs"][1]["error"] > 4e-4);
 }
 
+// The outputs are others than what is compared, and more of them.
+TEST_CASE("states whose shape is open are handed on where regions are compared") {
+  test::pb::ModelProto model = test::empty_model();
+  test::add_input(model, "x", {1, 3, 8, 5});
+  test::add_input(model, "state", {4});
+  test::add_conv(model, "first", "x", "c", 3, 4, 1.0f);
+  *model.mutable_graph()->add_initializer() = test::float_tensor("limit", {}, {0});
+  *model.mutable_graph()->add_initializer() = test::int64_tensor("flat", {1}, {-1});
+  test::add_node(model, "Greater", {"c", "limit"}, {"kept"});
+  test::add_node(model, "Reshape", {"kept", "flat"}, {"row"});
+  test::add_node(model, "Compress", {"c", "row"}, {"y"});
+  test::add_node(model, "Neg", {"state"}, {"next"});
+  test::add_output(model, "y", {1});
+  test::add_output(model, "next", {4});
+  const auto open = [](test::pb::ValueInfoProto& v, const char* name) {
+    v.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_param(name);
+  };
+  open(*model.mutable_graph()->mutable_input(1), "n");
+  open(*model.mutable_graph()->mutable_output(0), "k");
+  open(*model.mutable_graph()->mutable_output(1), "n");
+  Case c(model);
+  c.options.accel = {"Conv"};
+  c.options.import.input_shapes["state"] = *mrvlc::onnx::parse_given_shape("1..4");
+  const Json a = c.compile();
+  REQUIRE(c.ok);
+  REQUIRE(a["outputs"].size() == 1);
+  CHECK(a["outputs"][0]["name"] == "c");
+}
+
 TEST_CASE("samples that a model refuses by a choice are made up for with another") {
   test::pb::ModelProto model = test::empty_model();
   test::add_input(model, "x", {4});
