@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "mrvlc/ir/lineage.h"
 #include "mrvlc/ir/metadata.h"
@@ -241,13 +242,12 @@ void Function::unrestrict_equal() {
     const size_t at = p.declaration.find("restrict ");
     if (at != std::string::npos) p.declaration.erase(at, std::strlen("restrict "));
   };
-  for (size_t i = 0; i < params_.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      if (!has_place(params_[i]) || !has_place(params_[j])) continue;
-      if (program_.resolve(params_[i].buffer) != program_.resolve(params_[j].buffer)) continue;
-      drop(params_[i]);
-      drop(params_[j]);
-    }
+  std::map<std::pair<BufferId, int64_t>, std::vector<Param*>> by_place;
+  for (Param& p : params_) {
+    if (has_place(p)) by_place[program_.resolve(p.buffer)].push_back(&p);
+  }
+  for (const auto& [place, params] : by_place) {
+    if (params.size() > 1) std::for_each(params.begin(), params.end(), [&](Param* p) { drop(*p); });
   }
 }
 
