@@ -9,6 +9,7 @@
 
 #include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/work.h"
 
 namespace mrvlc::calibration {

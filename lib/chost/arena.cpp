@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "mrvlc/alloc/alloc.h"
+#include "mrvlc/partition/partition.h"
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/diag/general.h"
 #include "text.h"

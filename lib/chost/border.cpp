@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "function.h"
+#include "mrvlc/partition/partition.h"
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/diag/general.h"
 

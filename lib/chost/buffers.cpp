@@ -5,6 +5,8 @@
 
 #include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/dynamic_shapes.h"
+#include "mrvlc/ops/op_kind.h"
+#include "mrvlc/partition/partition.h"
 #include "program.h"
 
 namespace mrvlc::chost {
@@ -24,6 +26,22 @@ BufferId Program::place(ir::ValueId value) {
     buffer.offset = weights.add(v.constant());
   }
   return value_buffers[value] = add_buffer(buffer);
+}
+
+Program::Program(const ir::Graph& g, const partition::Partition& p, const Options& o, Module& m)
+    : graph(g),
+      partition(p),
+      regions(std::span(m.regions).subspan(p.first_region, p.regions.size())),
+      options(o),
+      module(m),
+      library(m.library),
+      weights(m.weights),
+      functions(m.functions),
+      without_code(m.without_code),
+      error(m.error) {
+  call_symbols.resize(p.calls.size());
+  for (const partition::Call& call : p.calls)
+    for (ir::NodeId n : call.nodes) calls_.emplace(n, &call);
 }
 
 std::pair<BufferId, int64_t> Program::resolve(BufferId id) const {

@@ -6,6 +6,7 @@
 
 #include "function.h"
 #include "mrvlc/ops/dynamic_shapes.h"
+#include "mrvlc/ops/op_kind.h"
 
 namespace mrvlc::chost {
 namespace {

@@ -5,6 +5,7 @@
 #include "function.h"
 #include "integer/rows.h"
 #include "mrvlc/ops/dynamic_shapes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/partition/partition.h"
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/diag/general.h"

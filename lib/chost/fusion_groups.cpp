@@ -5,6 +5,7 @@
 
 #include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/dynamic_shapes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/partition/partition.h"
 #include "program.h"

@@ -9,6 +9,7 @@
 
 #include "mrvlc/ir/rewriter.h"
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/partition/partition.h"
 #include "mrvlc/tensor/float16.h"
 #include "program.h"

@@ -7,6 +7,7 @@
 #include "function.h"
 #include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/dynamic_shapes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "size.h"
 
 namespace mrvlc::chost {

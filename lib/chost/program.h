@@ -14,10 +14,15 @@
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/partition/call.h"
+#include "mrvlc/partition/crossings.h"
 #include "mrvlc/partition/host_conv.h"
-#include "mrvlc/partition/partition.h"
 #include "names.h"
 #include "weight_store.h"
+
+namespace mrvlc::partition {
+struct Partition;  // partition.h
+}
 
 namespace mrvlc::chost {
 
@@ -125,21 +130,7 @@ struct Module {
 
 class Program {
  public:
-  Program(const ir::Graph& g, const partition::Partition& p, const Options& o, Module& m)
-      : graph(g),
-        partition(p),
-        regions(std::span(m.regions).subspan(p.first_region, p.regions.size())),
-        options(o),
-        module(m),
-        library(m.library),
-        weights(m.weights),
-        functions(m.functions),
-        without_code(m.without_code),
-        error(m.error) {
-    call_symbols.resize(p.calls.size());
-    for (const partition::Call& call : p.calls)
-      for (ir::NodeId n : call.nodes) calls_.emplace(n, &call);
-  }
+  Program(const ir::Graph& g, const partition::Partition& p, const Options& o, Module& m);
 
   const ir::Graph& graph;
   const partition::Partition& partition;

@@ -6,6 +6,7 @@
 
 #include "mrvlc/driver/place.h"
 #include "mrvlc/ir/pass_names.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/passes/pass.h"
 
 namespace mrvlc::driver {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "mrvlc/ops/control_flow.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/saturating.h"
 

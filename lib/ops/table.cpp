@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 
 namespace mrvlc::ops {
 

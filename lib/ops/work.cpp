@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/diag/ops.h"
 #include "mrvlc/support/saturating.h"
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/partition/constraints.h"
 #include "mrvlc/partition/follow_bodies.h"

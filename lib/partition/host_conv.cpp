@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/checked.h"
 
 namespace mrvlc::partition {

@@ -4,6 +4,7 @@
 
 #include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/partition/host_conv.h"

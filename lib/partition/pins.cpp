@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/random.h"
 #include "mrvlc/partition/answers.h"
 #include "mrvlc/partition/constraints.h"

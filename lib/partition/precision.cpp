@@ -7,6 +7,7 @@
 #include <set>
 
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/partition/partition.h"
 #include "mrvlc/support/diag/partition.h"
 #include "mrvlc/support/glob.h"

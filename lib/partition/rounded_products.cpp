@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/partition/accelerator.h"
 #include "mrvlc/partition/ineffective_constraints.h"
 #include "mrvlc/support/diag/accuracy.h"

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "placement.h"
 
 namespace mrvlc::partition {

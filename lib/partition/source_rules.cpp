@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/partition/rules.h"
 
 namespace mrvlc::partition {

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/weights.h"
 
 namespace mrvlc::passes {

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <limits>
 
+#include "mrvlc/ops/op_kind.h"
 #include "passes.h"
 #include "util.h"
 

@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 #include "passes.h"
 #include "util.h"

@@ -4,6 +4,7 @@
 
 #include "mrvlc/ir/pass_names.h"
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "util.h"
 
 namespace mrvlc::passes {

@@ -7,6 +7,7 @@
 // linear in weights and bias: s*(W x + b) + t = (s W) x + (s b + t), channel by channel. The new numbers are
 // computed in double and rounded once.
 #include "affine.h"
+#include "mrvlc/ops/op_kind.h"
 #include "passes.h"
 
 namespace mrvlc::passes {

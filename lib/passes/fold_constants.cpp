@@ -17,6 +17,7 @@
 #include <algorithm>
 
 #include "mrvlc/interp/interp.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/random.h"
 #include "mrvlc/ops/work.h"
 #include "passes.h"

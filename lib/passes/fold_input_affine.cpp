@@ -14,6 +14,7 @@
 
 #include "affine.h"
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 #include "passes.h"
 

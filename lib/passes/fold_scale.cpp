@@ -4,6 +4,7 @@
 // Preconditions and safety as for fold-batchnorm; the constants vary along the channel axis at most. Where
 // the result is rounded to an integer next (Floor, Ceil, Round, Cast, QuantizeLinear), nothing is folded.
 #include "affine.h"
+#include "mrvlc/ops/op_kind.h"
 #include "passes.h"
 
 namespace mrvlc::passes {

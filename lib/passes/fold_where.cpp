@@ -3,6 +3,7 @@
 //   after   %x           as Expand(%x, shape of %1) where %x is smaller
 // Preconditions: a constant condition whose elements are all the same.
 // Safe because Where passes on that operand's elements and reads no other.
+#include "mrvlc/ops/op_kind.h"
 #include "passes.h"
 #include "util.h"
 

@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "passes.h"
 #include "util.h"
 

@@ -11,6 +11,7 @@
 // more, normalised over all but the first two, and for rows too long for the other.
 // Safe because these are the definitions. The variance is a mean of squares of differences in the operators:
 // where E[x^2] - m^2 is written, its own cancellation (it can even be negative) goes, nothing is added.
+#include "mrvlc/ops/op_kind.h"
 #include "norm_formula.h"
 #include "passes.h"
 

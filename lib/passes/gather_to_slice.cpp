@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 #include "passes.h"
 #include "util.h"

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "affine.h"
+#include "mrvlc/ops/op_kind.h"
 #include "passes.h"
 
 namespace mrvlc::passes {

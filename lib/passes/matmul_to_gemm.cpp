@@ -3,6 +3,7 @@
 //   after   %2 = Gemm(%x, %w, %b)
 // Preconditions: rank 2; weights and row constant; nothing else reads the product.
 // Safe because Gemm with its defaults is x*w + b.
+#include "mrvlc/ops/op_kind.h"
 #include "passes.h"
 #include "util.h"
 

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "mrvlc/ops/op_kind.h"
+
 namespace mrvlc::passes {
 namespace {
 

@@ -7,6 +7,7 @@
 // In no pipeline: for targets whose functions take no bias. Where the host computes the layer after all, the
 // Add is folded into its kernel again.
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "passes.h"
 #include "util.h"
 

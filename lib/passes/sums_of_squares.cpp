@@ -5,6 +5,7 @@
 // The squares are rounded in no place of their own, and nothing stores them, which fp16 could not do from 256
 // on.
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "passes.h"
 #include "written_out.h"
 

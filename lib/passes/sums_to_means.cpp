@@ -5,6 +5,7 @@
 // constant; nobody else reads the sum. Safe because that is what a mean is; it rounds in one place less. The
 // accelerator sums in fp32 either way, but a sum that is stored may be beyond fp16 where no mean is.
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "passes.h"
 #include "written_out.h"
 

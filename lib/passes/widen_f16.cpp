@@ -16,6 +16,7 @@
 #include <unordered_map>
 
 #include "mrvlc/ir/pass_names.h"
+#include "mrvlc/ops/op_kind.h"
 #include "passes.h"
 #include "util.h"
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 
 namespace mrvlc::passes {

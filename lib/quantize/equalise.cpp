@@ -8,6 +8,7 @@
 #include "disjoint_sets.h"
 #include "mrvlc/ir/rewriter.h"
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 
 namespace mrvlc::quantize {
 namespace {

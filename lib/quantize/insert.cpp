@@ -6,6 +6,7 @@
 
 #include "mrvlc/ir/rewriter.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 
 namespace mrvlc::quantize {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "mrvlc/calibration/sensitivity.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/saturating.h"
 #include "search.h"
 

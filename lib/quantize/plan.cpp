@@ -10,6 +10,7 @@
 #include "disjoint_sets.h"
 #include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 
 namespace mrvlc::quantize {
 namespace {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 
 namespace mrvlc::quantize {

@@ -1,4 +1,5 @@
 // Operators of several operands that broadcast, element by element.
+#include "mrvlc/ops/op_kind.h"
 #include "transfer.h"
 
 namespace mrvlc::range {

@@ -1,5 +1,6 @@
 // Conversions between types, and integers as the numbers that they stand for.
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "transfer.h"
 
 namespace mrvlc::range {

@@ -1,5 +1,6 @@
 // Functions of one operand. Those that never fall are known by their ends; of the others the least value is.
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "transfer.h"
 
 namespace mrvlc::range {

@@ -1,6 +1,7 @@
 // Operators that move elements: results lie in the hull of what they are taken from, and channels stay apart
 // where the dimension that tells them apart is moved as a whole.
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 #include "transfer.h"
 

@@ -1,6 +1,7 @@
 // Normalisations: of n numbers with mean m and variance s^2 none is further from m than s * sqrt(n), whatever
 // they are; a channel's statistics that are constants make it a line.
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 #include "transfer.h"
 

@@ -1,5 +1,6 @@
 // Sums of products: convolutions and matrix products with constant weights, by the interval that each output
 // channel's weights make of their operand's channels; of two activations by the number of terms.
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 #include "transfer.h"
 

@@ -1,4 +1,5 @@
 // Reductions over n elements, by the interval of all of them.
+#include "mrvlc/ops/op_kind.h"
 #include "transfer.h"
 
 namespace mrvlc::range {

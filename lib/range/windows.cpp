@@ -1,4 +1,5 @@
 // Pools and resizing: what lies between the elements that a window sees.
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 #include "transfer.h"
 

@@ -1,6 +1,7 @@
 // The limits of the published flow, each with its reason.
 #include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/dynamic_shapes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/partition/crossings.h"
 #include "mrvlc/vendor/vendor.h"

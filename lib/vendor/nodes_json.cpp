@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/support/base64.h"
 #include "mrvlc/support/json_document.h"

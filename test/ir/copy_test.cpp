@@ -1,6 +1,7 @@
 // Copies of graphs have bodies of their own.
 #include "helpers.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/passes/pass.h"
 
 using namespace mrvlc;

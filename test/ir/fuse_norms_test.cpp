@@ -1,5 +1,6 @@
 // Normalisations written out in every way that sums-to-means and fuse-norms know, with random shapes and
 // parameters, and each with one thing wrong.
+#include "mrvlc/ops/op_kind.h"
 #include "written.h"
 
 using namespace mrvlc;

@@ -1,5 +1,6 @@
 // Softmax and its logarithms written out in every way that fuse-softmax knows, with random shapes, and each
 // with one thing wrong.
+#include "mrvlc/ops/op_kind.h"
 #include "written.h"
 
 using namespace mrvlc;

@@ -6,6 +6,7 @@
 
 #include "helpers.h"
 #include "mrvlc/ir/lineage.h"
+#include "mrvlc/ops/op_kind.h"
 
 using namespace mrvlc;
 using namespace mrvlc::test;

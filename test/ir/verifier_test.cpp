@@ -1,6 +1,7 @@
 // Graphs broken on purpose, through the same doors the compiler uses.
 #include "helpers.h"
 #include "mrvlc/ir/rewriter.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/diag/ir.h"
 
 using namespace mrvlc;

@@ -1,6 +1,7 @@
 // Widening of the part of a graph that runs on the CPU.
 #include "helpers.h"
 #include "mrvlc/interp/interp.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/passes/widen_f16.h"
 
 using namespace mrvlc;

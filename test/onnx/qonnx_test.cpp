@@ -4,6 +4,7 @@
 #include "model_util.h"
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/diag/onnx.h"
 
 namespace mrvlc::test::qonnx {

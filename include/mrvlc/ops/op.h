@@ -9,7 +9,6 @@
 #include "mrvlc/ir/graph.h"
 #include "mrvlc/ops/emit.h"
 #include "mrvlc/ops/layer_kind.h"
-#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/traits.h"
 
 namespace mrvlc::ops {

@@ -7,6 +7,7 @@
 
 #include "bound/bound_inputs.h"
 #include "bound/read_strides.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/checked.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/checked.h"
 
 namespace mrvlc::accel {

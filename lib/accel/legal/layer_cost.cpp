@@ -9,6 +9,7 @@
 
 #include "legal/kinds.h"
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/support/checked.h"
 

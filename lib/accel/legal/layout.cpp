@@ -5,6 +5,7 @@
 
 #include "legal/legal.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 
 namespace mrvlc::accel {
 namespace {

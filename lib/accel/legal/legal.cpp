@@ -6,6 +6,7 @@
 
 #include "legal/legal_size.h"
 #include "mrvlc/ops/dynamic_shapes.h"
+#include "mrvlc/ops/op_kind.h"
 
 namespace mrvlc::accel {
 

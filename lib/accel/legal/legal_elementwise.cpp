@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "legal/legal.h"
+#include "mrvlc/ops/op_kind.h"
 
 namespace mrvlc::accel {
 Legality legal_function(const LegalContext& c, const ir::Node& node) {

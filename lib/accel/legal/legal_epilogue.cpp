@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "legal/legal.h"
+#include "mrvlc/ops/op_kind.h"
 
 namespace mrvlc::accel {
 namespace {

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "legal/legal.h"
+#include "mrvlc/ops/op_kind.h"
 
 namespace mrvlc::accel {
 namespace {

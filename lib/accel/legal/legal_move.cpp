@@ -157,6 +157,7 @@ Legality legal_move(const LegalContext& c) {
   case Op::op:                   \
     return function(c);
 #include "mrvlc/accel/moves.def"
+#include "mrvlc/ops/op_kind.h"
 #undef MRVLC_MOVE
     default:
       break;

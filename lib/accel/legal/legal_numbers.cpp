@@ -4,6 +4,7 @@
 
 #include "legal/legal.h"
 #include "mrvlc/accel/epilogue.h"
+#include "mrvlc/ops/op_kind.h"
 
 namespace mrvlc::accel {
 namespace {

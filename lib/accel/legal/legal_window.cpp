@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "legal/legal.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/quantized.h"
 
 namespace mrvlc::accel {

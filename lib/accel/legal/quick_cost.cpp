@@ -5,6 +5,7 @@
 #include "legal/legal.h"
 #include "mrvlc/accel/layer_cost.h"
 #include "mrvlc/cost/cost.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/work.h"
 
 namespace mrvlc::accel {

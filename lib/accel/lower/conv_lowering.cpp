@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "mrvlc/accel/epilogue.h"
+#include "mrvlc/ops/op_kind.h"
 
 namespace mrvlc::accel {
 namespace {

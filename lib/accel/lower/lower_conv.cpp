@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "lower/conv_lowering.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/support/checked.h"
 #include "plan/window_plan.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "lower/conv_lowering.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/ops/quantized.h"
 #include "mrvlc/support/checked.h"

@@ -113,6 +113,7 @@ Status lower_move(Lowering& l) {
     s = function(l, node);       \
     break;
 #include "mrvlc/accel/moves.def"
+#include "mrvlc/ops/op_kind.h"
 #undef MRVLC_MOVE
     default:
       s = make_diag<DiagCode::MRV0502>("operator " + std::string(node.op->name));

@@ -5,6 +5,7 @@
 #include "lower/axis_map.h"
 #include "lower/conv_lowering.h"
 #include "lower/sums.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/support/checked.h"
 

@@ -7,6 +7,7 @@
 #include "lower/lowering.h"
 #include "lower/sums.h"
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/support/checked.h"
 

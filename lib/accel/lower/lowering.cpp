@@ -8,6 +8,7 @@
 #include "mrvlc/accel/epilogue.h"
 #include "mrvlc/accel/legality.h"
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/checked.h"
 #include "mrvlc/tensor/float16.h"
 #include "plan/pe_plan.h"

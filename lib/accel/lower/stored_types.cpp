@@ -1,5 +1,6 @@
 // As what values are stored: fp16, fp32 where they are wide, integers of 8 bits as they are.
 #include "lower/lowering.h"
+#include "mrvlc/ops/op_kind.h"
 
 namespace mrvlc::accel {
 

@@ -5,6 +5,7 @@
 
 #include "lower/lowering.h"
 #include "mrvlc/accel/epilogue.h"
+#include "mrvlc/ops/op_kind.h"
 
 namespace mrvlc::accel {
 namespace {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "mrvlc/ops/control_flow.h"
+#include "mrvlc/ops/op_kind.h"
 #include "text.h"
 
 namespace mrvlc::chost {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "control/body_node.h"
+#include "mrvlc/ops/op_kind.h"
 
 namespace mrvlc::chost {
 

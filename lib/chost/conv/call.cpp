@@ -1,6 +1,7 @@
 // Batch, bias and epilogue of a convolution's call in C, its part for one thread; a program's convolutions.
 #include "conv/call.h"
 
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/partition/partition.h"
 
 namespace mrvlc::chost {

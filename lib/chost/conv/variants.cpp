@@ -6,6 +6,7 @@
 
 #include "conv/blocks.h"
 #include "conv/call.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/partition/partition.h"
 
 namespace mrvlc::chost {

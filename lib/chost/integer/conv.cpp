@@ -4,6 +4,7 @@
 
 #include "conv/plan.h"
 #include "integer/rows.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/quantized.h"
 
 namespace mrvlc::chost {

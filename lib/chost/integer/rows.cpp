@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "conv/plan.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/ops/quantized.h"
 

@@ -7,6 +7,7 @@
 
 #include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/tensor/tensor.h"
 
 namespace mrvlc::driver {

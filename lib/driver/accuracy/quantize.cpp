@@ -10,6 +10,7 @@
 #include "mrvlc/driver/driver.h"
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/onnx/exporter.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/passes/pass.h"
 #include "mrvlc/support/diag/accuracy.h"
 #include "mrvlc/support/glob.h"

@@ -5,6 +5,7 @@
 
 #include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/partition/partition.h"
 #include "mrvlc/support/saturating.h"

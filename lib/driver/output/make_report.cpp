@@ -8,6 +8,7 @@
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/ir/metadata.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/printable.h"
 #include "mrvlc/support/saturating.h"

@@ -9,6 +9,7 @@
 #include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/partition/ineffective_constraints.h"
 #include "mrvlc/support/diag/general.h"

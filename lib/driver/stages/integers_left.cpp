@@ -5,6 +5,7 @@
 
 #include "mrvlc/ir/lineage.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/partition/partition.h"
 #include "mrvlc/passes/fences.h"
 

@@ -3,6 +3,7 @@
 
 #include "mrvlc/driver/place.h"
 #include "mrvlc/ir/lineage.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/partition/rules.h"
 
 namespace mrvlc::driver {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/random.h"
 
 namespace mrvlc::driver {

@@ -8,6 +8,7 @@
 #include "mrvlc/interp/input_sets.h"
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/sim.h"

@@ -4,6 +4,7 @@
 
 #include "builder/builder.h"
 #include "mrvlc/ops/control_flow.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/diag/ops.h"

@@ -1,5 +1,6 @@
 // Calls of model functions, and If nodes whose condition is known, become nodes of the graph around them.
 #include "builder/builder.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/onnx.h"
 

@@ -3,6 +3,7 @@
 
 #include "builder/builder.h"
 #include "mrvlc/interp/interp.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/random.h"
 #include "mrvlc/ops/work.h"
 

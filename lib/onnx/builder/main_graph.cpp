@@ -6,6 +6,7 @@
 #include "bound_inputs.h"
 #include "builder/builder.h"
 #include "mrvlc/ir/pass_names.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/nearest.h"
 

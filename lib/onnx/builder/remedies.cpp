@@ -3,6 +3,7 @@
 #include <set>
 
 #include "builder/builder.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/diag/ops.h"
 #include "mrvlc/support/nearest.h"

@@ -1,5 +1,6 @@
 // Nodes that an operator's `upgrade` wants around the operator itself: they are part of the same ONNX node.
 #include "builder/builder.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::onnx {

@@ -7,6 +7,7 @@
 
 #include "export/encode.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "opsets.h"
 

@@ -5,6 +5,7 @@
 
 #include "common/dims.h"
 #include "common/lanes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
 

@@ -5,6 +5,7 @@
 #include "common/convert.h"
 #include "elementwise/elementwise.h"
 #include "ml/ml.h"
+#include "mrvlc/ops/op_kind.h"
 
 namespace mrvlc::ops {
 namespace {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ml/trees.h"
+#include "mrvlc/ops/op_kind.h"
 
 namespace mrvlc::ops {
 namespace {

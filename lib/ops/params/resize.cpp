@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
 #include "resampling/resample.h"

@@ -2,6 +2,7 @@
 // ConvTranspose-11, MaxPool-12, AveragePool-19.
 #include <algorithm>
 
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
 #include "window/window_attrs.h"

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/quantized.h"
 
 namespace mrvlc::ops {

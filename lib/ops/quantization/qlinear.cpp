@@ -6,6 +6,7 @@
 #include "common/dynamic_util.h"
 #include "common/emit_util.h"
 #include "macs.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/quantized.h"
 #include "mrvlc/support/diag/ops.h"
 #include "window/conv_dynamic.h"

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/random.h"
 
 namespace mrvlc::ops {

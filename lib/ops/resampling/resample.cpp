@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/convert.h"
+#include "mrvlc/ops/op_kind.h"
 
 namespace mrvlc::ops {
 

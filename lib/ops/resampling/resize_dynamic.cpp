@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "common/dynamic_facets.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/diag/ops.h"
 #include "resampling/resample.h"
 

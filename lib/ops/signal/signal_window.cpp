@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "common/dims.h"
+#include "mrvlc/ops/op_kind.h"
 #include "signal/fft.h"
 
 namespace mrvlc::ops {

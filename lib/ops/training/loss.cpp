@@ -8,6 +8,7 @@
 #include "common/emit_util.h"
 #include "common/index_util.h"
 #include "common/lanes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {

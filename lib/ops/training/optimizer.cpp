@@ -10,6 +10,7 @@
 
 #include "common/emit_util.h"
 #include "elementwise/elementwise.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {

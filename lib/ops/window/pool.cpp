@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mrvlc/ops/op_kind.h"
 #include "product/ref_gemm.h"
 #include "window/ref_window.h"
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "common/sample_loop.h"
+#include "mrvlc/ops/op_kind.h"
 #include "window/pool.h"
 #include "window/window_dynamic.h"
 

@@ -6,6 +6,7 @@
 
 #include "common/dynamic_util.h"
 #include "common/lanes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/plane.h"
 #include "window/pool.h"
 

@@ -10,6 +10,7 @@
 
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "passes.h"
 #include "util.h"
 

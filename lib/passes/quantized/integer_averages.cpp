@@ -11,6 +11,7 @@
 #include <cfloat>
 #include <numeric>
 
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/passes/fences.h"
 #include "mrvlc/support/saturating.h"

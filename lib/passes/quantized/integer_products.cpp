@@ -20,6 +20,7 @@
 #include <functional>
 
 #include "mrvlc/ir/pass_names.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/quantized.h"
 #include "passes.h"
 #include "quantized/integer_chain.h"

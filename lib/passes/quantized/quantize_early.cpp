@@ -7,6 +7,7 @@
 // one zero point, integers of 8 bits; nothing else reads what lies between. Safe because quantising keeps the
 // order of numbers, so that the greatest stays the greatest, and moving elements and quantising each of them
 // commute. Integers take less memory, and what made %1 can make them.
+#include "mrvlc/ops/op_kind.h"
 #include "passes.h"
 #include "util.h"
 

@@ -8,6 +8,7 @@
 // numbers, and (w - z) * s is computed from the same integer w - z. What knows quantised networks need then
 // know one form.
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/op_kind.h"
 #include "passes.h"
 #include "util.h"
 

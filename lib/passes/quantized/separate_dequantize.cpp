@@ -8,6 +8,7 @@
 // it, which nothing else may read then.
 #include <algorithm>
 
+#include "mrvlc/ops/op_kind.h"
 #include "passes.h"
 #include "util.h"
 

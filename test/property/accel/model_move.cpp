@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "model.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/diag/accel.h"
 
 namespace mrvlc::accel_random {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "model.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/diag/accel.h"
 #include "mrvlc/tensor/float16.h"
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "model.h"
+#include "mrvlc/ops/op_kind.h"
 
 namespace mrvlc::accel_random {
 namespace {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "model.h"
+#include "mrvlc/ops/op_kind.h"
 
 namespace mrvlc::accel_random {
 namespace {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "grow.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/tensor/float16.h"
 
 namespace mrvlc::graphs {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/partition/rules.h"
 #include "truths.h"
 

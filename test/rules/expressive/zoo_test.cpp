@@ -3,6 +3,7 @@
 
 #include "count.h"
 #include "mrvlc/onnx/importer.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/partition/source_rules.h"
 #include "mrvlc/passes/pass.h"
 

@@ -2,6 +2,7 @@
 #include "mrvlc/partition/constraints.h"
 
 #include "build.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/partition/ineffective_constraints.h"
 #include "mrvlc/passes/fences.h"
 #include "mrvlc/passes/pass.h"

@@ -1,5 +1,6 @@
 // Conditions about ranges: what is proved, what calibration data showed, and what nothing is known of.
 #include "build.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/partition/partition.h"
 #include "mrvlc/range/known.h"
 

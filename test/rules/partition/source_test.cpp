@@ -1,6 +1,7 @@
 // Rules of the imported graph: what the passes made of their nodes becomes the layer, or a reason says why
 // not.
 #include "build.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/partition/source_rules.h"
 #include "mrvlc/passes/pass.h"
 

@@ -6,6 +6,7 @@
 #include "mrvlc/driver/place.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/partition/rules.h"
 
 using namespace mrvlc;

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 
 using namespace mrvlc;
 using driver::Plan;

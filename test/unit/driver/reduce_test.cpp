@@ -5,6 +5,7 @@
 #include "mrvlc/onnx/exporter.h"
 #include "mrvlc/onnx/importer.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 #include "splitmix.h"
 
 namespace mrvlc::driver {

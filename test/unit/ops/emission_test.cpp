@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/tensor/narrow.h"
 #include "node_code.h"
 #include "one_node.h"

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <set>
 
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/diag/ops.h"
 #include "one_node.h"
 

@@ -7,6 +7,7 @@
 #include "judge.h"
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/ir/verifier.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/quantize/quantize.h"
 

@@ -7,6 +7,7 @@
 
 #include "mrvlc/ir/text.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/op_kind.h"
 
 using namespace mrvlc;
 
