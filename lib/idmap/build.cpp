@@ -38,6 +38,7 @@ class MapMaker {
       Source entry{s.id, s.name, s.op_type, s.domain, s.outputs};
       entry.fate = name(outcomes_.place(ir::SourceId(i)));
       entry.reason = outcomes_.reason(ir::SourceId(i));
+      if (outcomes_.is_alias(ir::SourceId(i))) entry.same_bytes = true;
       if (s.metadata != nullptr && !s.metadata->properties.empty())
         entry.metadata = properties(s.metadata->properties);
       if (const ir::Origin& origin = ir::origin_of(s); origin.known()) entry.location = location(origin);

@@ -98,10 +98,15 @@ SourceOutcomes::Place SourceOutcomes::place(ir::SourceId source) const {
   return f.accelerator && f.cpu ? Place::Both : f.accelerator ? Place::Accelerator : Place::Cpu;
 }
 
+bool SourceOutcomes::is_alias(ir::SourceId source) const {
+  const Outcome& f = outcomes_[source.index()];
+  return f.main != nullptr && !f.code;
+}
+
 std::string SourceOutcomes::reason(ir::SourceId source) const {
   const Outcome& f = outcomes_[source.index()];
   if (f.main != nullptr) {
-    if (f.code) return json_text(f.main->reason);
+    if (!is_alias(source)) return json_text(f.main->reason);
     return json_text("needs no code: its result is the same bytes as its operand (" + f.main->reason.str() +
                      ")");
   }

@@ -2,6 +2,7 @@
 #include "mrvlc/support/file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -104,7 +105,7 @@ Status write_file_atomic(const fs::path& path, std::string_view bytes) {
   return writer.commit();
 }
 
-Result<OutputDir> OutputDir::create(const fs::path& destination) {
+Result<OutputDir> OutputDir::create(const fs::path& destination, const char* listed_in) {
   OutputDir dir;
   std::error_code ec;
   dir.destination_ = fs::absolute(destination, ec).lexically_normal();
@@ -116,10 +117,11 @@ Result<OutputDir> OutputDir::create(const fs::path& destination) {
   if (fs::exists(dir.destination_, ec)) {
     // Only a folder that a compile made, or an empty one, is replaced: never somebody's home.
     bool ours = fs::is_directory(dir.destination_, ec) &&
-                (fs::is_empty(dir.destination_, ec) || fs::exists(dir.destination_ / "manifest.json", ec));
+                (fs::is_empty(dir.destination_, ec) || fs::exists(dir.destination_ / listed_in, ec));
     if (!ours)
       return make_diag<DiagCode::MRV0002>(
-          shown, "it exists and no compile wrote it (no manifest.json); name another, or empty it");
+          shown,
+          fmt::format("it exists and no compile wrote it (no {}); name another, or empty it", listed_in));
   }
   fs::create_directories(dir.destination_.parent_path(), ec);
   if (ec) return make_diag<DiagCode::MRV0002>(shown, ec.message());

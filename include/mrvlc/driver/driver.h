@@ -44,6 +44,8 @@ Result<std::string> run(const RunOptions& options);
 
 struct VerifyOptions {
   CompileOptions compile;
+  std::filesystem::path
+      made;  // folder that compile() wrote with these options; empty: it is made, and removed
   std::vector<std::filesystem::path> data;
   // Of floats, as in Limits; by default 2e-2 with an accelerator or host weights of 16 bits, 1e-4 (16-bit
   // floats 5e-3) on the host.

@@ -29,11 +29,13 @@ struct Source {
   std::string id = {}, name = {}, op_type = {}, domain = {};
   std::vector<std::string> outputs = {};
   std::string fate = {}, reason = {};
+  std::optional<bool> same_bytes = {};  // true: it needs no code, as its result is the bytes of its operand
   std::optional<Properties> metadata = {};
   std::optional<Location> location = {};
   static void fields(auto& f, auto& s) {
     f("id", s.id)("name", s.name)("op_type", s.op_type)("domain", s.domain)("outputs", s.outputs)(
-        "fate", s.fate)("reason", s.reason)("metadata", s.metadata)("location", s.location);
+        "fate", s.fate)("reason", s.reason)("same_bytes", s.same_bytes)("metadata", s.metadata)("location",
+                                                                                                s.location);
   }
 };
 

@@ -25,6 +25,8 @@ class SourceOutcomes {
   enum class Place : uint8_t { Accelerator, Cpu, Both, Folded, Removed };
   Place place(ir::SourceId source) const;
   std::string reason(ir::SourceId source) const;  // printable
+  // It is there, and needs no code: its result is the same bytes as its operand.
+  bool is_alias(ir::SourceId source) const;
   // The decision on its main node; null: its nodes are gone, or in bodies of control flow that no target had
   // a say in.
   const partition::NodeDecision* decision(ir::SourceId source) const;

@@ -24,7 +24,9 @@ Status write_file_atomic(const std::filesystem::path& path, std::string_view byt
 // staging folder, which the next compile to the same place removes).
 class OutputDir {
  public:
-  static Result<OutputDir> create(const std::filesystem::path& destination);
+  // A destination with files is replaced only if it has `listed_in`, the file that tells of a folder of ours.
+  static Result<OutputDir> create(const std::filesystem::path& destination,
+                                  const char* listed_in = "manifest.json");
   OutputDir(OutputDir&&) noexcept;
   OutputDir& operator=(OutputDir&&) noexcept;
   ~OutputDir();

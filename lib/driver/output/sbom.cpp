@@ -32,6 +32,11 @@ std::optional<int64_t> moment() {
   return good ? std::optional(seconds) : std::nullopt;
 }
 
+Diag bad_moment(const char* who) {
+  return make_diag<DiagCode::MRV0004>(
+      fmt::format("{}: ${} is no number of seconds since 1970", who, kMoment));
+}
+
 Json package(const std::string& id, const std::string& name, const std::string& purpose,
              const std::string& license) {
   return {{"SPDXID", "SPDXRef-" + id},        {"name", name},
@@ -48,24 +53,23 @@ Json relation(const std::string& one, const char* type, const std::string& other
 
 // C that mrvlc wrote, and its headers; weights, binaries and reports are made of the model alone, and files
 // of a package are under terms of their own.
-bool is_ours(const CompiledModel& m, const std::string& file) {
+bool is_ours(const SbomOf& of, const std::string& file) {
   const bool c =
       (file.ends_with(".c") || file.ends_with(".h")) && file.find("_weights.") == std::string::npos;
-  return c && std::ranges::find(m.libraries.files, file, [](const auto& f) { return f.first; }) ==
-                  m.libraries.files.end();
+  return c && std::ranges::find(of.of_packages, file) == of.of_packages.end();
 }
 
-Result<Json> file_entry(const OutputDir& dir, const CompiledModel& m, const std::string& name,
-                        const std::string& sha256, std::vector<std::string>& sums) {
+Result<Json> file_entry(const SbomOf& of, const std::string& name, const std::string& sha256,
+                        std::vector<std::string>& sums) {
   const size_t number = sums.size();
-  MRVLC_ASSIGN(const auto bytes, MappedFile::open(dir.staged(name), kMostBytes));
+  MRVLC_ASSIGN(const auto bytes, MappedFile::open(of.folder / name, kMostBytes));
   sums.push_back(sha1_hex(bytes->bytes()));
   return Json{{"SPDXID", fmt::format("SPDXRef-file-{}", number)},
               {"fileName", "./" + idmap::json_text(name)},
               {"checksums",
                {{{"algorithm", "SHA1"}, {"checksumValue", sums.back()}},
                 {{"algorithm", "SHA256"}, {"checksumValue", sha256}}}},
-              {"licenseConcluded", is_ours(m, name) ? kOurs : kUnknown},
+              {"licenseConcluded", is_ours(of, name) ? kOurs : kUnknown},
               {"copyrightText", kUnknown}};
 }
 
@@ -82,13 +86,13 @@ struct Document {
   std::vector<std::string> sums = {};  // SHA-1, of the files
 };
 
-void add_packages(const CompiledModel& m, Document& document) {
-  Json program = package("program", m.name, "SOURCE", kUnknown);
+void add_packages(const SbomOf& of, Document& document) {
+  Json program = package("program", of.name, "SOURCE", kUnknown);
   program["filesAnalyzed"] = true;
   program["packageVerificationCode"] = {{"packageVerificationCodeValue", verification_code(document.sums)}};
   program["comment"] = "C of mrvlc, under its licence, with what the model says: weights and binaries.";
-  Json model = package("model", m.name, "DATA", kUnknown);
-  model["checksums"] = {{{"algorithm", "SHA256"}, {"checksumValue", m.model.sha256}}};
+  Json model = package("model", of.name, "DATA", kUnknown);
+  model["checksums"] = {{{"algorithm", "SHA256"}, {"checksumValue", of.model_sha256}}};
   Json tool = package("mrvlc", "mrvlc", "APPLICATION", kOurs);
   tool["versionInfo"] = MRVLC_VERSION;
   document.packages = {std::move(program), std::move(model), std::move(tool)};
@@ -98,8 +102,8 @@ void add_packages(const CompiledModel& m, Document& document) {
 }
 
 // What a program links besides OUT: by what packages of libraries say.
-void add_linked(const CompiledModel& m, Document& document) {
-  const auto& libraries = m.libraries.linked.libraries;
+void add_linked(const SbomOf& of, Document& document) {
+  const std::vector<std::string>& libraries = of.libraries;
   for (size_t i = 0; i < libraries.size(); ++i) {
     const std::string id = fmt::format("library-{}", i);
     document.packages.push_back(package(id, idmap::json_text(libraries[i]), "LIBRARY", kUnknown));
@@ -107,16 +111,16 @@ void add_linked(const CompiledModel& m, Document& document) {
   }
 }
 
-Json whole(const CompiledModel& m, Document document) {
+Json whole(const SbomOf& of, Document document) {
   Json body = {{"packages", std::move(document.packages)},
                {"files", std::move(document.files)},
                {"relationships", std::move(document.relationships)}};
   Json out = {{"spdxVersion", "SPDX-2.3"},
               {"dataLicense", "CC0-1.0"},
               {"SPDXID", "SPDXRef-DOCUMENT"},
-              {"name", m.name},
+              {"name", of.name},
               {"documentNamespace",
-               fmt::format("https://spdx.org/spdxdocs/mrvlc-{}-{}", m.name, sha256_hex(body.dump()))},
+               fmt::format("https://spdx.org/spdxdocs/mrvlc-{}-{}", of.name, sha256_hex(body.dump()))},
               {"creationInfo",
                {{"created", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(moment().value_or(0)))},
                 {"creators", {"Tool: mrvlc-" MRVLC_VERSION}}}}};
@@ -128,22 +132,30 @@ Json whole(const CompiledModel& m, Document document) {
 
 Status check_sbom(const CompileOptions& options) {
   if (!emits(options, "sbom") || moment()) return {};
-  return make_diag<DiagCode::MRV0004>(
-      fmt::format("--emit sbom: ${} is no number of seconds since 1970", kMoment));
+  return bad_moment("--emit sbom");
+}
+
+Result<std::string> sbom(const SbomOf& of) {
+  if (!moment()) return bad_moment("the SBOM");
+  Document document;
+  for (const auto& [name, sha256] : of.files) {
+    MRVLC_ASSIGN(Json file, file_entry(of, name, sha256, document.sums));
+    document.files.push_back(std::move(file));
+  }
+  add_packages(of, document);
+  for (size_t i = 0; i < document.files.size(); ++i)
+    document.relationships.push_back(relation("program", "CONTAINS", fmt::format("file-{}", i)));
+  add_linked(of, document);
+  return whole(of, std::move(document)).dump(1) + "\n";
 }
 
 Status write_sbom(OutputDir& dir, const CompiledModel& m, const CompileOptions& options) {
   if (!emits(options, "sbom")) return {};
-  Document document;
-  for (const auto& [name, sha256] : dir.files()) {
-    MRVLC_ASSIGN(Json file, file_entry(dir, m, name, sha256, document.sums));
-    document.files.push_back(std::move(file));
-  }
-  add_packages(m, document);
-  for (size_t i = 0; i < document.files.size(); ++i)
-    document.relationships.push_back(relation("program", "CONTAINS", fmt::format("file-{}", i)));
-  add_linked(m, document);
-  return dir.write(kSbomFile, whole(m, std::move(document)).dump(1) + "\n");
+  SbomOf of{m.name, m.model.sha256, dir.staged("."), dir.files()};
+  for (const auto& [file, bytes] : m.libraries.files) of.of_packages.push_back(file);
+  of.libraries = m.libraries.linked.libraries;
+  MRVLC_ASSIGN(const std::string text, sbom(of));
+  return dir.write(kSbomFile, text);
 }
 
 }  // namespace mrvlc::driver

@@ -1,19 +1,16 @@
 // `mrvlc prove`: finds the model, asks lib/prove, writes the certificate and the summary.
-#include "mrvlc/driver/prove.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "folder/output_folder.h"
 #include "mrvlc/support/diag/tools.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/hash.h"
 #include "mrvlc/support/json_document.h"
 #include "mrvlc/support/printable.h"
 #include "output/proof_json.h"
-#include "prove/prove_files.h"
+#include "prove/prove_folder.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -55,25 +52,20 @@ Result<std::string> model_sha(const std::string& hints) {
   return j.at("model").get<std::string>();
 }
 
-struct Opened {
-  OutputFolder out;
-  Provable of;
-};
-
-Result<Opened> open(const ProveOptions& options, Diagnostics& diagnostics) {
-  Opened o;
+Result<FolderWithModel> open(const ProveOptions& options, Diagnostics& diagnostics) {
+  FolderWithModel o;
   MRVLC_ASSIGN(o.out, open_output(options.out));
   MRVLC_ASSIGN(o.of.hints, read_file(options.out / kProofFile));
   MRVLC_ASSIGN(const std::string sha, model_sha(o.of.hints));
-  fs::path path = options.model;
-  if (path.empty()) {
+  o.model = options.model;
+  if (o.model.empty()) {
     const auto found = find_model(o.out, sha);
     if (!found) return make_diag<DiagCode::MRV1101>(options.out.string());
-    path = *found;
+    o.model = *found;
   }
-  MRVLC_ASSIGN(o.of.model, model_to_prove(path, o.of.hints, "", diagnostics));
+  MRVLC_ASSIGN(o.of.model, model_to_prove(o.model, o.of.hints, "", diagnostics));
   if (o.of.model.sha256 != sha)
-    return make_diag<DiagCode::MRV1102>(path.string(), options.out.string(), o.of.model.sha256, sha);
+    return make_diag<DiagCode::MRV1102>(o.model.string(), options.out.string(), o.of.model.sha256, sha);
   for (const auto& [file, written] : o.out.files)
     if (file.ends_with(".mrvl")) {
       MRVLC_ASSIGN(const std::string bytes, read_file(options.out / file));
@@ -114,13 +106,18 @@ std::map<std::string, prove::Target> targets_of_files(const OutputFolder& out, c
 
 }  // namespace
 
+Result<FolderWithModel> open_with_model(const ProveOptions& options, Diagnostics& diagnostics) {
+  MRVLC_ASSIGN(FolderWithModel o, open(options, diagnostics));
+  o.of.targets = targets_of_files(o.out, options);
+  return o;
+}
+
 Result<std::string> prove(const ProveOptions& options, Diagnostics& diagnostics) {
-  MRVLC_ASSIGN(Opened o, open(options, diagnostics));
+  MRVLC_ASSIGN(const FolderWithModel o, open_with_model(options, diagnostics));
   std::optional<Certificate> given;
   if (!options.check.empty()) {
     MRVLC_ASSIGN(given, read_certificate(options.check));
   }
-  o.of.targets = targets_of_files(o.out, options);
   const std::string seed = !options.seed.empty() ? options.seed : given ? given->seed : "";
   MRVLC_ASSIGN(const Proved proved, prove_files(o.of, seed));
   for (Diag& d : refusals(proved.proof)) diagnostics.add(std::move(d));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "mrvlc/calibration/hints.h"
 #include "mrvlc/interp/input_sets.h"
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/ops/op.h"
@@ -85,16 +86,38 @@ class Maker {
     const auto order = graph.topological_order();
     loops_ =
         std::any_of(order.begin(), order.end(), [&](ir::NodeId n) { return graph.node(n).is(Op::Loop); });
+    hints_ = calibration::input_hints(graph);
+    choices_ = calibration::samples_of_choices(hints_);
   }
 
   Result<DataSet> make(const Set& set) {
     if (set.kind == InputKind::Lowest || set.kind == InputKind::Highest) return make_end(set);
-    return run(set, INT64_MAX, room_);
+    const size_t first = made_++;
+    auto made = run(set, INT64_MAX, room_, first);
+    // The branch that a number chooses may be one that cannot run with these shapes; another can.
+    for (size_t k = 1; !made.ok() && k < choices_; ++k) {
+      auto other = run(set, INT64_MAX, room_, first + k);
+      if (other.ok()) return other;
+    }
+    return made;
   }
 
  private:
-  Result<DataSet> run(const Set& set, int64_t most, const interp::Options& room) const {
+  // Integers that the model compares with constants choose what runs: they take these constants in turns.
+  void choose(DataSet& set, size_t turn) const {
+    for (size_t i = 0; i < hints_.size(); ++i) {
+      const std::vector<int64_t>& choices = hints_[i].choices;
+      if (choices.empty()) continue;
+      const int64_t value = choices[turn % choices.size()];
+      for (int64_t e = 0; e < set.inputs[i].elements(); ++e) set.inputs[i].set_int(e, value);
+      set.name += fmt::format(" ({} = {})", printable(graph_.value(graph_.inputs()[i]).name), value);
+    }
+  }
+
+  Result<DataSet> run(const Set& set, int64_t most, const interp::Options& room,
+                      std::optional<size_t> turn = {}) const {
     DataSet out{set.name(), interp::make_inputs(graph_, set.kind, set.seed, most), {}};
+    if (turn) choose(out, *turn);
     MRVLC_ASSIGN(auto outputs, interp::run(graph_, out.inputs, room));
     for (size_t i = 0; i < outputs.size(); ++i) out.outputs[i] = std::move(outputs[i]);
     return out;
@@ -126,6 +149,9 @@ class Maker {
   int64_t steps_;
   interp::Options room_;
   bool loops_ = false;
+  std::vector<calibration::InputHint> hints_;
+  size_t choices_ = 1;  // turns until each choice of each input was taken
+  size_t made_ = 0;
 };
 
 }  // namespace

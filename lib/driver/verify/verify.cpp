@@ -46,8 +46,8 @@ class Verifier {
     MRVLC_ASSIGN(const TemporaryDir temporary, TemporaryDir::create());
     temporary_ = temporary.path();
     MRVLC_ASSIGN(std::vector<DataSet> sets, given_data());
-    compile_.out = temporary.path() / "out";
-    if (!compile(compile_, diagnostics_, [](const std::string&) {})) return {};
+    compile_.out = options_.made.empty() ? temporary.path() / "out" : options_.made;
+    if (options_.made.empty() && !compile(compile_, diagnostics_, [](const std::string&) {})) return {};
     MRVLC_ASSIGN(OutputFolder folder, open_output(compile_.out));
     if (options_.data.empty()) {
       MRVLC_ASSIGN(const ir::Graph* model, judge_.graph());

@@ -134,6 +134,16 @@ def main():
         compile_model(model, f"models-{model.stem}")
     schemas.check("profile", run("profile", "cut", "--json").stdout, "profile --json")
     schemas.check("certificate", run("prove", "plain", digits, "--json").stdout, "prove --json")
+    path = os.environ["PATH"]
+    for name, script in (("reads", "echo 'Cppcheck 9'; echo 'a.c:1: style: s [misra-c2012-15.5]'"), ("fails", 'test "$1" = --version')):
+        tool = work / name / "cppcheck"
+        tool.parent.mkdir()
+        tool.write_text(f"#!/bin/sh\n{script}\n")
+        tool.chmod(0o755)
+        os.environ["PATH"] = f"{tool.parent}:{path}"
+        run("evidence", "cut", digits, "-o", f"evidence-{name}", "--sets", "zeros")
+        schemas.check("evidence", (work / f"evidence-{name}/evidence.json").read_text(), "evidence.json")
+    os.environ["PATH"] = path
     schemas.check("certificate", run("prove", "cut", digits, "--json", codes=(5,)).stdout, "prove --json of a part")
     schemas.check("diff", run("diff", "plain", "cut", "--json").stdout, "diff --json")
     schemas.check("verify", run("verify", digits, "--layers", "--json").stdout, "verify --json")

@@ -19,6 +19,7 @@ BORDER = {
     "lib/driver/inputs/tuning_file.cpp": "a file that users may edit",
     "lib/driver/placement/placement_file.cpp": "a file that users write: what is not known is refused",
     "lib/driver/values/value_json.cpp": "values of users, whose form their types say",
+    "lib/driver/evidence/evidence.cpp": "values of options, as manifests have them",
     "lib/driver/diff/page.cpp": "values of options, as manifests have them",
     "lib/driver/verify/onnx_runtime.cpp": "a script in Python stands there",
     "lib/driver/prove/prove.cpp": "hints that are not trusted, whoever wrote them",

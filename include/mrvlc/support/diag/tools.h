@@ -35,6 +35,8 @@ MRVLC_DIAG(1103, Error, Gate, "refused: {}")
 MRVLC_DIAG(1104, Error, Gate, "{} of {} nodes are not proved; the first: {}")
 MRVLC_DIAG(1105, Error, Gate, "the certificate does not hold: {}")
 MRVLC_DIAG(1106, Warning, Gate, "{} of {} nodes are not proved; the first: {}")
+MRVLC_DIAG(1107, Error, Gate, "a link of the evidence is missing: {}")
+MRVLC_DIAG(1108, Warning, Gate, "some tests of the evidence did not run: {}")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
