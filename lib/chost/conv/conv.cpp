@@ -112,11 +112,11 @@ Status emit_block_transpose(Function& f, const ops::ConvParams& p, const Window2
 }
 
 void take_part(Function& f, KernelCall& call, const ConvPlan& plan, const Epilogue& e, const PlacedWork& work,
-               std::string_view type) {
+               std::string_view type, bool halves) {
   if (plan.groups == 1 && shares_places(f, work)) {
     call.shape = put_places_part(f, work, f.prefixed(type));
   } else {
-    call.take_part(f, put_conv_part(f, plan, f.prefixed(type)), e);
+    call.take_part(f, put_conv_part(f, plan, f.prefixed(type), halves), e);
   }
 }
 
@@ -153,7 +153,7 @@ void emit_rows(Function& f, const ConvPlan& plan, const ConvSizes& sizes, const 
                   bias_text(f, e),           f.write(last.outputs[0], "y0"),   strip};
   if (cut)
     take_part(f, call, plan, e, {pieces, in_row, depth, panels, kCopy * static_cast<double>(depth)},
-              "K_conv_rows_shape");
+              "K_conv_rows_shape", halves);
   call.put(f);
 }
 
@@ -203,7 +203,7 @@ Status emit_conv(Function& f) {
     take_part(f, call, plan, e,
               {plan.out[0] * plan.out[1], 16, depth, choose_panels(plan.m),
                plan.direct ? 0 : kGather * static_cast<double>(depth)},
-              "K_conv_shape");
+              "K_conv_shape", halves);
   call.put(f);
   return {};
 }

@@ -26,17 +26,19 @@ void put_part_epilogue(Function& f, bool fn, std::string_view row, std::string_v
   f.put("const {} own = {{e.lo, e.hi, {}, own_args}};", type, function);
 }
 
-PartOffsets put_conv_part(Function& f, const ConvPlan& plan, std::string_view type) {
+PartOffsets put_conv_part(Function& f, const ConvPlan& plan, std::string_view type, bool halves) {
   const Panels panels = choose_panels(plan.m);
   const int64_t depth = plan.channels * static_cast<int64_t>(plan.taps.size());
   const int64_t image = plan.in[0] * plan.in[1], pixels = plan.out[0] * plan.out[1];
+  // Panels are of pairs of rows, so halves, whose pointer counts floats, begin at a whole one.
+  const int64_t pair = halves ? depth : 2 * depth;
   f.put("{} q = p;", type);
   if (plan.groups > 1) {
     put_share(f, plan.groups);
     f.put("q.groups = past - first;");
     f.put("const ptrdiff_t row = first * {};", plan.m);
     return {fmt::format("first * {}", plan.channels * image),
-            fmt::format("first * {}", panels.rows() * depth), "row", fmt::format("row * {}", pixels)};
+            fmt::format("first * {}", panels.rows() / 2 * pair), "row", fmt::format("row * {}", pixels)};
   }
   put_share(f, panels.six + panels.four);
   f.put("const ptrdiff_t six = first < {0} ? first : {0}, row = 4 * first + 2 * six;", panels.six);
@@ -44,7 +46,7 @@ PartOffsets put_conv_part(Function& f, const ConvPlan& plan, std::string_view ty
   f.put("q.panels4 = past - first - q.panels6;");
   f.put("q.m = 6 * q.panels6 + 4 * q.panels4;");
   f.put("if (q.m > {0} - row) q.m = {0} - row;", plan.m);
-  return {"0", fmt::format("row * {}", depth), "row", fmt::format("row * {}", pixels)};
+  return {"0", fmt::format("row / 2 * {}", pair), "row", fmt::format("row * {}", pixels)};
 }
 
 // Of the part that has most, which begins with the panels of six.

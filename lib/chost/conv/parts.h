@@ -12,8 +12,9 @@ struct PartOffsets {
   std::string x, w, bias, y;
 };
 
-// Declares `q`, the shape of a part: groups, or panels of output channels of the only one. `type`: of `p`.
-PartOffsets put_conv_part(Function& f, const ConvPlan& plan, std::string_view type);
+// Declares `q`, the shape of a part: groups, or panels of output channels of the only one. `type`: of `p`;
+// `halves`: the panels' pointer counts floats, and they have numbers of 16 bits.
+PartOffsets put_conv_part(Function& f, const ConvPlan& plan, std::string_view type, bool halves);
 // A product of rows of weights, in panels, with columns: places of the result, which may be shared instead of
 // panels. Each part then makes its own columns only, but reads all weights.
 struct PlacedWork {

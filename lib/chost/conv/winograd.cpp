@@ -236,7 +236,7 @@ void emit_winograd(Function& f, const ConvPlan& plan, const ConvSizes& sizes, co
     } else {
       ConvPlan parts = plan;
       parts.taps.assign(static_cast<size_t>(places), {});  // as deep as panels are
-      call.take_part(f, put_conv_part(f, parts, type), e);
+      call.take_part(f, put_conv_part(f, parts, type, false), e);
       f.put("q.direct += row * {};", plan.channels * kTaps * kTaps);
     }
   }

@@ -75,6 +75,17 @@ def convolutions():
     return n, {"x": RNG.standard_normal((1, 3, 30, 30)).astype(np.float32)}, []
 
 
+def panels():
+    """Convolutions large enough for two threads, of few places, so that these share channels or groups and not places."""
+    n = Network()
+    nodes = [helper.make_node("Conv", ["x", n.weights("w0", 90, 60, 3, 3), n.other("b0", 90)], ["c0"], "c0", pads=[1, 1, 1, 1]),
+             helper.make_node("Relu", ["c0"], ["r0"], "r0"),
+             helper.make_node("Conv", ["r0", n.weights("w1", 66, 15, 3, 3)], ["c1"], "c1", group=6, pads=[1, 1, 1, 1]),
+             helper.make_node("Conv", ["c1", n.weights("w2", 190, 66, 1, 1)], ["y"], "c2")]
+    n.save("panels", nodes, [value("x", [1, 60, 8, 8])], [value("y", [1, 190, 8, 8])])
+    return n, {"x": RNG.standard_normal((1, 60, 8, 8)).astype(np.float32)}, []
+
+
 def recurrent():
     n = Network()
     nodes = [helper.make_node("LSTM", ["x", n.weights("w", 2, 4 * 40, 24), n.weights("r", 2, 4 * 40, 40), n.other("b", 2, 8 * 40)], ["l"], "lstm",
@@ -222,7 +233,7 @@ def main():
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir(parents=True)
     os.chdir(WORK)
-    for make in (convolutions, recurrent, bodies):
+    for make in (convolutions, panels, recurrent, bodies):
         check(make.__name__, *make())
     same_bytes()
     beyond()
