@@ -27,6 +27,13 @@ void Context::finish(const std::string& file, const Result<std::string>& result)
   check_stdout(file);
 }
 
+void Context::finish(const std::string& file, const Result<std::string>& result,
+                     const Diagnostics& diagnostics) {
+  finish(file, result);
+  print_diagnostics(file, diagnostics, messages);
+  if (exit_code == 0) exit_code = diagnostics.exit_code();
+}
+
 void Context::print(const std::string& text) {
   // Names in it come from models and files: none may steer the terminal.
   const std::string shown = printable_lines(text);
@@ -82,6 +89,32 @@ void add_compile(CLI::App& app, Context& context) {
       context.check_stdout(a->model);
     if (context.exit_code == 0) print_progress(a->model, summary, context.messages);
   });
+}
+
+void add_made_sets(CLI::App& cmd, std::vector<std::string>& sets, std::vector<uint32_t>& seeds) {
+  cmd.add_option("--sets", sets,
+                 "inputs when there is no --data: uniform, normal, large, tiny, zeros, negative, constant, "
+                 "mask-open, "
+                 "mask-shut, mask-mixed, lowest, highest, or all; by default as many as a budget allows "
+                 "(docs/verify.md)")
+      ->delimiter(',')
+      ->type_name("SET,...")
+      ->allow_extra_args(false);
+  cmd.add_option("--seed", seeds, "of these inputs: of normal ones all, of others the first (1,2,3)")
+      ->delimiter(',')
+      ->type_name("N,...")
+      ->allow_extra_args(false);
+}
+
+void add_program_options(CLI::App& cmd, driver::RunOptions& o) {
+  o.timeout = 3600;
+  cmd.add_option("--timeout", o.timeout,
+                 "what the program, and ONNX Runtime, may take for one set of inputs, in seconds (3600; also "
+                 "10m, 12h)")
+      ->type_name("SECONDS")
+      ->transform(duration_check());
+  cmd.add_option("--cc", o.cc, "C compiler; of --on: for the other machine ($CC or cc)");
+  cmd.add_option("--cflags", o.cflags, "its flags, behind all others (-O2)");
 }
 
 void add_remote_options(CLI::App& cmd, driver::RunOptions& o) {

@@ -19,6 +19,8 @@ struct Context {
   // The same into a file, whole or not at all.
   void write(const std::string& file, const std::string& text);
   void fail(const std::string& file, const Diag& diag);
+  // finish(), and what was collected beside the text: its errors set the exit code, too.
+  void finish(const std::string& file, const Result<std::string>& result, const Diagnostics& diagnostics);
   bool shows_progress() const;  // on a terminal
   // To stdout, with what does not show escaped.
   void print(const std::string& text);
@@ -29,6 +31,9 @@ struct Context {
 // Of a step of quantisation, on a terminal.
 void show_progress(std::string_view step, size_t done, size_t of);
 
+// --sets and --seed of inputs that are made; how a program is built and run.
+void add_made_sets(CLI::App& cmd, std::vector<std::string>& sets, std::vector<uint32_t>& seeds);
+void add_program_options(CLI::App& cmd, driver::RunOptions& o);
 // --on and what belongs to it.
 void add_remote_options(CLI::App& cmd, driver::RunOptions& o);
 

@@ -37,9 +37,7 @@ void add_prove(CLI::App& app, Context& context) {
     o->target_dirs = *search;
     Diagnostics diagnostics;
     const auto text = driver::prove(*o, diagnostics);
-    context.finish(o->out.string(), text);
-    print_diagnostics(o->out.string(), diagnostics, context.messages);
-    if (context.exit_code == 0) context.exit_code = diagnostics.exit_code();
+    context.finish(o->out.string(), text, diagnostics);
   });
 }
 

@@ -40,31 +40,8 @@ void add_options(CLI::App& cmd, VerifyArguments& a) {
       ->check(tolerance_check());
   cmd.add_option("-j", a.compile.options.jobs, "threads of the simulator, one for each processor by default")
       ->type_name("N");
-  cmd.add_option("--sets", a.sets,
-                 "inputs when there is no --data: uniform, normal, large, tiny, zeros, negative, constant, "
-                 "mask-open, "
-                 "mask-shut, mask-mixed, lowest, highest, or all; by default as many as a budget allows "
-                 "(docs/verify.md)")
-      ->delimiter(',')
-      ->type_name("SET,...")
-      ->allow_extra_args(false);
-  cmd.add_option("--seed", a.seeds, "of these inputs: of normal ones all, of others the first (1,2,3)")
-      ->delimiter(',')
-      ->type_name("N,...")
-      ->allow_extra_args(false);
+  add_made_sets(cmd, a.sets, a.seeds);
   cmd.add_flag("--json", a.json, "JSON instead of text");
-}
-
-void add_program_options(CLI::App& cmd, VerifyArguments& a) {
-  a.run.timeout = 3600;
-  cmd.add_option("--timeout", a.run.timeout,
-                 "what the program, and ONNX Runtime, may take for one set of inputs, in seconds (3600; also "
-                 "10m, 12h)")
-      ->type_name("SECONDS")
-      ->transform(duration_check());
-  cmd.add_option("--cc", a.run.cc, "C compiler; of --on: for the other machine ($CC or cc)");
-  cmd.add_option("--cflags", a.run.cflags, "its flags, behind all others (-O2)");
-  add_remote_options(cmd, a.run);
 }
 
 void add_layer_options(CLI::App& cmd, VerifyArguments& a) {
@@ -142,7 +119,8 @@ void add_verify(CLI::App& app, Context& context) {
   auto a = std::make_shared<VerifyArguments>();
   CLI::App* cmd = app.add_subcommand("verify", "compile, run and compare with expected outputs");
   add_options(*cmd, *a);
-  add_program_options(*cmd, *a);
+  add_program_options(*cmd, a->run);
+  add_remote_options(*cmd, a->run);
   add_layer_options(*cmd, *a);
   cmd->callback([a, cmd, &context] {
     auto options = checked(*cmd, a->compile, context.messages);

@@ -1,19 +1,17 @@
-// What tools of others say of the C: cppcheck with its MISRA addon, where it is installed.
+// What tools of others say of the C.
 #pragma once
 #include <filesystem>
 
 #include "evidence/document.h"
-#include "mrvlc/support/file.h"
+#include "mrvlc/support/result.h"
 
 namespace mrvlc::driver {
 
-struct Analysed {
-  std::filesystem::path folder;    // of the C, with its headers
-  std::vector<std::string> files;  // in it
-  std::string name;                // of the model
+struct Analysis {
+  EvidenceAnalysis of;
+  std::string said;  // as it came, but for the folder's path; goes into the file that `of` names
 };
-
-// What they say is written as it came, but for the folder's path.
-Result<std::vector<EvidenceAnalysis>> analyse(const Analysed& what, OutputDir& to);
+// With its MISRA addon, where it is installed, of these files of the folder.
+Result<Analysis> run_cppcheck(const std::filesystem::path& folder, const std::vector<std::string>& files);
 
 }  // namespace mrvlc::driver

@@ -9,7 +9,9 @@
 namespace mrvlc::driver {
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
 
 // The name in front of the first '(' of a line that begins a declaration.
 std::string name_in(std::string_view line) {

@@ -47,8 +47,8 @@ struct EvidenceNode {
   std::string tested = {};  // "every-run", "by-data", "compiled-away"
   static void fields(auto& f, auto& n) {
     f("id", n.id)("name", n.name)("op_type", n.op_type)("domain", n.domain)("outputs", n.outputs)(
-        "requirement", n.requirement)("fate", n.fate)("reason", n.reason)("code", n.code)("functions", n.functions)(
-        "instructions", n.instructions)("proof", n.proof)("tested", n.tested);
+        "requirement", n.requirement)("fate", n.fate)("reason", n.reason)("code", n.code)(
+        "functions", n.functions)("instructions", n.instructions)("proof", n.proof)("tested", n.tested);
   }
 };
 
@@ -70,14 +70,14 @@ struct EvidenceTests {
 
 // A tool of others that reads the C.
 struct EvidenceAnalysis {
-  std::string tool = {}, asked = {};             // "cppcheck"; what it is asked for
-  std::optional<std::string> version = {};       // none: it is not installed
-  std::optional<std::string> file = {};          // what it said, as it came
-  std::optional<std::string> not_run = {};       // why
-  json::Dictionary<uint32_t> findings = {};      // by rule or kind
+  std::string tool = {}, asked = {};         // "cppcheck"; what it is asked for
+  std::optional<std::string> version = {};   // none: it is not installed
+  std::optional<std::string> file = {};      // what it said, as it came
+  std::optional<std::string> not_run = {};   // why
+  json::Dictionary<uint32_t> findings = {};  // by rule or kind
   static void fields(auto& f, auto& a) {
-    f("tool", a.tool)("asked", a.asked)("version", a.version)("file", a.file)("not_run", a.not_run)("findings",
-                                                                                                     a.findings);
+    f("tool", a.tool)("asked", a.asked)("version", a.version)("file", a.file)("not_run", a.not_run)(
+        "findings", a.findings);
   }
 };
 
@@ -94,22 +94,22 @@ struct EvidenceLimit {
 };
 
 struct Evidence {
-  std::string version = {};  // of the mrvlc that compiled
-  std::string tool = {};     // of this one
+  std::string version = {};           // of the mrvlc that compiled
+  std::string tool = {};              // of this one
   std::string name = {}, model = {};  // SHA-256
   json::Json options = json::Json::object();
   std::vector<EvidenceNode> nodes = {};
-  std::string verdict = {};                          // of the proof: "proved", "partly", "refused"
+  std::string verdict = {};  // of the proof: "proved", "partly", "refused"
   EvidenceTests tests = {};
   std::vector<EvidenceAnalysis> analyses = {};
   std::vector<EvidenceLimit> limits = {};
-  std::vector<std::string> missing = {};  // links; empty: the matrix is whole
+  std::vector<std::string> missing = {};               // links; empty: the matrix is whole
   std::vector<EvidenceFile> program = {}, files = {};  // of OUT; of the evidence but this file
   static void fields(auto& f, auto& e) {
     f.schema("mrvlc-evidence-1");
     f("compiled_by", e.version)("tool", e.tool)("name", e.name)("model", e.model)("options", e.options)(
-        "nodes", e.nodes)("proof", e.verdict)("tests", e.tests)(
-        "analyses", e.analyses)("limits", e.limits)("missing", e.missing)("program", e.program)("files", e.files);
+        "nodes", e.nodes)("proof", e.verdict)("tests", e.tests)("analyses", e.analyses)("limits", e.limits)(
+        "missing", e.missing)("program", e.program)("files", e.files);
   }
 };
 

@@ -13,6 +13,17 @@
 namespace mrvlc::driver {
 namespace {
 
+// "main/2.then_branch/35" is; in "main/4:My.Function/2" the point is in a name.
+bool is_in_body(std::string_view id) {
+  while (true) {
+    const size_t number = id.find_first_not_of("0123456789");
+    if (number != 0 && number != std::string_view::npos && id[number] == '.') return true;
+    const size_t next = id.find('/');
+    if (next == std::string_view::npos) return false;
+    id.remove_prefix(next + 1);
+  }
+}
+
 class Matrix {
  public:
   Matrix(const MatrixSources& from, Evidence& out) : from_(from), out_(out) {}
@@ -131,7 +142,8 @@ class Matrix {
       const idmap::SectionCounts c = r.id < ranges.size() ? ranges[r.id] : idmap::SectionCounts();
       const size_t mapped = c.init + c.main + c.finish;
       if (r.instructions != 0 && mapped != r.instructions)
-        missing(fmt::format("region {}: {} of its {} instructions are in idmap.json", r.id, mapped, r.instructions));
+        missing(fmt::format("region {}: {} of its {} instructions are in idmap.json", r.id, mapped,
+                            r.instructions));
     }
   }
 
@@ -168,9 +180,7 @@ class Matrix {
       if (!runs && n.code != "own" && n.reason.empty())
         missing(fmt::format("node {} ({}) has no code, and no reason why", n.id, n.op_type));
       if (!proved_.contains(row)) missing(fmt::format("node {} ({}) is not in the proof", n.id, n.op_type));
-      n.tested = !runs                                  ? "compiled-away"
-                 : n.id.find('.') == std::string::npos ? "every-run"
-                                                        : "by-data";
+      n.tested = !runs ? "compiled-away" : is_in_body(n.id) ? "by-data" : "every-run";
     }
   }
 
@@ -190,7 +200,8 @@ std::string cell(const std::string& text) {
 std::string code_text(const EvidenceNode& n) {
   std::string text;
   const auto add = [&](const std::string& piece) { text += (text.empty() ? "" : "; ") + piece; };
-  for (const EvidenceLines& f : n.functions) add(fmt::format("{}:{}-{} {}", f.file, f.first_line, f.last_line, f.symbol));
+  for (const EvidenceLines& f : n.functions)
+    add(fmt::format("{}:{}-{} {}", f.file, f.first_line, f.last_line, f.symbol));
   for (const EvidenceInstructions& i : n.instructions)
     add(fmt::format("region {} {} {}-{}", i.region, i.section, i.begin, i.end - 1));
   return text.empty() ? n.code : text;
@@ -203,13 +214,16 @@ std::string proof_text(const EvidenceProof& p) {
 
 }  // namespace
 
-void fill_matrix(const MatrixSources& from, Evidence& evidence) { Matrix(from, evidence).fill(); }
+void fill_matrix(const MatrixSources& from, Evidence& evidence) {
+  Matrix(from, evidence).fill();
+}
 
 std::string matrix_csv(const Evidence& evidence) {
   std::string text = "node,name,requirement,outputs,fate,reason,code,proof,test\r\n";
   for (const EvidenceNode& n : evidence.nodes) {
     const std::string outputs = fmt::format("{}", fmt::join(n.outputs, " "));
-    for (const std::string& t : {n.id, n.name, n.requirement, outputs, n.fate, n.reason, code_text(n), proof_text(n.proof)})
+    for (const std::string& t :
+         {n.id, n.name, n.requirement, outputs, n.fate, n.reason, code_text(n), proof_text(n.proof)})
       text += cell(t) + ",";
     text += cell(n.tested) + "\r\n";
   }

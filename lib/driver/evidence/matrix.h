@@ -17,8 +17,8 @@ struct MatrixSources {
 };
 
 // Fills in nodes and missing. The instructions of a region are counted by the prover's own
-// decoder, the nodes by the model, the functions by the text of the C: what the ID map does not account for is
-// missing.
+// decoder, the nodes by the model, the functions by the text of the C: what the ID map does not account for
+// is missing.
 void fill_matrix(const MatrixSources& from, Evidence& evidence);
 
 // RFC 4180, a line a node. A text that a spreadsheet would take for a formula gets ' in front.

@@ -14,8 +14,8 @@ std::string nodes_line(const Evidence& e) {
   const auto with = [&](const char* code) {
     return std::ranges::count(e.nodes, code, [](const EvidenceNode& n) { return n.code; });
   };
-  return fmt::format("nodes: {}: {} with code, {} the same bytes as an operand, {} compiled away\n", e.nodes.size(),
-                     with("own"), with("same-bytes"), with("none"));
+  return fmt::format("nodes: {}: {} with code, {} the same bytes as an operand, {} compiled away\n",
+                     e.nodes.size(), with("own"), with("same-bytes"), with("none"));
 }
 
 std::string proof_line(const Evidence& e) {
@@ -25,9 +25,10 @@ std::string proof_line(const Evidence& e) {
 }
 
 std::string tests_line(const Evidence& e) {
-  if (e.tests.not_run) return "tests: not run: " + *e.tests.not_run + "\n";
-  const auto wrong = std::ranges::count(e.tests.runs, "differs", [](const EvidenceRun& r) { return r.state; });
-  return fmt::format("tests: {} outputs compared, {} differ\n", e.tests.runs.size(), wrong);
+  const auto wrong =
+      std::ranges::count(e.tests.runs, "differs", [](const EvidenceRun& r) { return r.state; });
+  const std::string rest = e.tests.not_run ? "; not run: " + *e.tests.not_run : "";
+  return fmt::format("tests: {} outputs compared, {} differ{}\n", e.tests.runs.size(), wrong, rest);
 }
 
 std::string analysis_line(const EvidenceAnalysis& a) {

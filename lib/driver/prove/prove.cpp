@@ -1,4 +1,6 @@
 // `mrvlc prove`: finds the model, asks lib/prove, writes the certificate and the summary.
+#include "mrvlc/driver/prove.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,29 +54,6 @@ Result<std::string> model_sha(const std::string& hints) {
   return j.at("model").get<std::string>();
 }
 
-Result<FolderWithModel> open(const ProveOptions& options, Diagnostics& diagnostics) {
-  FolderWithModel o;
-  MRVLC_ASSIGN(o.out, open_output(options.out));
-  MRVLC_ASSIGN(o.of.hints, read_file(options.out / kProofFile));
-  MRVLC_ASSIGN(const std::string sha, model_sha(o.of.hints));
-  o.model = options.model;
-  if (o.model.empty()) {
-    const auto found = find_model(o.out, sha);
-    if (!found) return make_diag<DiagCode::MRV1101>(options.out.string());
-    o.model = *found;
-  }
-  MRVLC_ASSIGN(o.of.model, model_to_prove(o.model, o.of.hints, "", diagnostics));
-  if (o.of.model.sha256 != sha)
-    return make_diag<DiagCode::MRV1102>(o.model.string(), options.out.string(), o.of.model.sha256, sha);
-  for (const auto& [file, written] : o.out.files)
-    if (file.ends_with(".mrvl")) {
-      MRVLC_ASSIGN(const std::string bytes, read_file(options.out / file));
-      o.of.files.emplace_back(file, sha256_hex(bytes));
-    }
-  o.of.path = [folder = options.out](const std::string& file) { return folder / file; };
-  return o;
-}
-
 // By name.
 std::map<std::string, prove::Target> targets_of(const OutputFolder& out, const ProveOptions& options) {
   std::map<std::string, prove::Target> targets;
@@ -107,7 +86,25 @@ std::map<std::string, prove::Target> targets_of_files(const OutputFolder& out, c
 }  // namespace
 
 Result<FolderWithModel> open_with_model(const ProveOptions& options, Diagnostics& diagnostics) {
-  MRVLC_ASSIGN(FolderWithModel o, open(options, diagnostics));
+  FolderWithModel o;
+  MRVLC_ASSIGN(o.out, open_output(options.out));
+  MRVLC_ASSIGN(o.of.hints, read_file(options.out / kProofFile));
+  MRVLC_ASSIGN(const std::string sha, model_sha(o.of.hints));
+  o.model = options.model;
+  if (o.model.empty()) {
+    const auto found = find_model(o.out, sha);
+    if (!found) return make_diag<DiagCode::MRV1101>(options.out.string());
+    o.model = *found;
+  }
+  MRVLC_ASSIGN(o.of.model, model_to_prove(o.model, o.of.hints, "", diagnostics));
+  if (o.of.model.sha256 != sha)
+    return make_diag<DiagCode::MRV1102>(o.model.string(), options.out.string(), o.of.model.sha256, sha);
+  for (const auto& [file, written] : o.out.files)
+    if (file.ends_with(".mrvl")) {
+      MRVLC_ASSIGN(const std::string bytes, read_file(options.out / file));
+      o.of.files.emplace_back(file, sha256_hex(bytes));
+    }
+  o.of.path = [folder = options.out](const std::string& file) { return folder / file; };
   o.of.targets = targets_of_files(o.out, options);
   return o;
 }

@@ -23,6 +23,8 @@ constexpr int64_t kBudget = 2'000'000'000;  // steps of the interpreter, over al
 constexpr int64_t kRoom = int64_t{64}
                           << 20;  // bytes beside those of the graph, for what integers at their ends ask for
 
+constexpr size_t kMostTurns = 16;  // choices that a set tries, where a model refuses the first ones
+
 struct Set {
   InputKind kind;
   uint32_t seed;
@@ -95,7 +97,7 @@ class Maker {
     const size_t first = made_++;
     auto made = run(set, INT64_MAX, room_, first);
     // The branch that a number chooses may be one that cannot run with these shapes; another can.
-    for (size_t k = 1; !made.ok() && k < choices_; ++k) {
+    for (size_t k = 1; !made.ok() && k < std::min(choices_, kMostTurns); ++k) {
       auto other = run(set, INT64_MAX, room_, first + k);
       if (other.ok()) return other;
     }

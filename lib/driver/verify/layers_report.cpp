@@ -10,6 +10,7 @@
 #include "mrvlc/report/layer_page.h"
 #include "mrvlc/support/diag.h"
 #include "mrvlc/support/json_document.h"
+#include "verify/verdict.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -18,11 +19,6 @@ using Json = nlohmann::ordered_json;
 
 std::string shown(double error) {
   return std::isfinite(error) ? fmt::format("{:.2g}", error) : "infinite";
-}
-
-// JSON has no infinities.
-double number(double error) {
-  return std::isfinite(error) ? error : 1e300;
 }
 
 std::string differing(const LayerError& l) {
@@ -34,10 +30,10 @@ Json layer_json(const LayerError& l) {
           {"operators", idmap::json_text(l.operators)},
           {"node", idmap::json_text(l.node)},
           {"value", idmap::json_text(l.value)},
-          {"error", number(l.error)},
-          {"own", number(l.own)},
-          {"inherited", number(l.inherited)},
-          {"limit", number(l.limit)},
+          {"error", json_error(l.error)},
+          {"own", json_error(l.own)},
+          {"inherited", json_error(l.inherited)},
+          {"limit", json_error(l.limit)},
           {"elements_differing", l.elements},
           {"state", name(l.state)},
           {"set", idmap::json_text(l.set)}};
@@ -94,13 +90,11 @@ std::string verify_json(const std::vector<Comparison>& comparisons, const LayerE
   for (const Comparison& c : comparisons)
     outputs.push_back({{"set", idmap::json_text(c.set)},
                        {"output", idmap::json_text(c.output)},
-                       {"error", number(c.error)},
-                       {"tolerance", number(c.tolerance)},
+                       {"error", json_error(c.error)},
+                       {"tolerance", json_error(c.tolerance)},
                        {"limit_by", name(c.limit)},
-                       {"ulp", c.ulp ? Json(number(*c.ulp)) : Json()},
-                       {"state", c.same          ? "ok"
-                                 : c.beyond_fp16 ? "fp16"
-                                                 : "differs"}});
+                       {"ulp", c.ulp ? Json(json_error(*c.ulp)) : Json()},
+                       {"state", state_of(c)}});
   Json all = {{"schema", "mrvlc-verify-1"}, {"outputs", std::move(outputs)}};
   if (layers != nullptr) all["layers"] = errors_json(*layers);
   return json_document(all);

@@ -31,11 +31,10 @@ def wait_for(what, condition):
         time.sleep(0.02)
 
 
-def killed_by(number):
+def killed_by(number, *command):
     pid_file = FOLDER / "pid"
     pid_file.unlink(missing_ok=True)
-    process = subprocess.Popen([MRVLC, "verify", MODEL, "--target", "host", "--cc", FOLDER / "cc"], cwd=FOLDER,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([MRVLC, *command, "--cc", FOLDER / "cc"], cwd=FOLDER, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_for("the compiler was not started", lambda: pid_file.exists() and pid_file.read_text().strip())
     child = int(pid_file.read_text())
     process.send_signal(number)
@@ -48,8 +47,12 @@ shutil.rmtree(FOLDER, ignore_errors=True)
 FOLDER.mkdir(parents=True)
 (FOLDER / "cc").write_text('#!/bin/sh\necho $$ > pid.new\nmv pid.new "%s"\nexec sleep 600\n' % (FOLDER / "pid"))
 (FOLDER / "cc").chmod(0o755)
-assert killed_by(signal.SIGKILL) == -signal.SIGKILL
-for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
-    code = killed_by(number)
-    assert code == 128 + number, f"signal {number}: exit code {code}"
-print("5 ways to end, no child left")
+subprocess.run([MRVLC, "compile", MODEL, "-o", FOLDER / "out", "--target", "host", "-q"], check=True)
+COMMANDS = (("verify", MODEL, "--target", "host"), ("evidence", "out", MODEL, "-o", "evidence"))
+assert killed_by(signal.SIGKILL, *COMMANDS[0]) == -signal.SIGKILL
+for command in COMMANDS:
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+        code = killed_by(number, *command)
+        assert code == 128 + number, f"{command[0]}, signal {number}: exit code {code}"
+assert sorted(p.name for p in FOLDER.iterdir()) == ["cc", "out", "pid"], list(FOLDER.iterdir())
+print("9 ways to end, no child left")

@@ -17,8 +17,10 @@ using idmap::Map;
 
 namespace {
 
-void compile_to(const std::string& model, const std::filesystem::path& out) {
+void compile_to(const std::string& model, const std::filesystem::path& out,
+                const std::string& target = "cn10ka") {
   CompileOptions options;
+  options.targets = {target};
   options.model = std::string(MRVLC_SOURCE_DIR) + "/models/" + model;
   options.out = out;
   Diagnostics said;
@@ -33,8 +35,8 @@ struct Compiled {
   Map map;
   std::string c;
 
-  explicit Compiled(const std::string& model) {
-    compile_to(model, dir.path() / "out");
+  explicit Compiled(const std::string& model, const std::string& target = "cn10ka") {
+    compile_to(model, dir.path() / "out", target);
     ProveOptions asked;
     asked.out = dir.path() / "out";
     asked.model = std::string(MRVLC_SOURCE_DIR) + "/models/" + model;
@@ -70,15 +72,14 @@ struct Compiled {
 };
 
 template <class Entry>
-std::vector<Entry> Map::* table(std::vector<Entry> idmap::Tables::*of) {
+std::vector<Entry> Map::*table(std::vector<Entry> idmap::Tables::*of) {
   return static_cast<std::vector<Entry> Map::*>(of);
 }
 
 }  // namespace
 
 TEST_CASE("the matrix of a compile has no hole, and one without any of its links has") {
-  const std::string model = GENERATE(as<std::string>{}, "digits/digits.onnx");
-  const Compiled c(model);
+  const Compiled c("digits/digits.onnx", GENERATE(as<std::string>{}, "cn10ka", "host"));
   const Evidence whole = c.matrix(c.map);
   CHECK(whole.missing == std::vector<std::string>());
   CHECK(whole.nodes.size() == c.in.of.model.graph.sources().size());
@@ -93,13 +94,19 @@ TEST_CASE("the matrix of a compile has no hole, and one without any of its links
 TEST_CASE("links of the matrix that lead elsewhere are seen") {
   const Compiled c("digits/digits.onnx");
   Map map = c.map;
-  SECTION("a range of instructions ends early") { --map.instructions.back().end; }
+  SECTION("a range of instructions ends early") {
+    --map.instructions.back().end;
+  }
   SECTION("a function is in other lines") {
     map.host_functions.front().first_line += 1;
     map.host_functions.front().last_line += 1;
   }
-  SECTION("a function has another name") { map.host_functions.front().symbol += "x"; }
-  SECTION("a node is another operator") { map.sources.front().op_type = "Relu"; }
+  SECTION("a function has another name") {
+    map.host_functions.front().symbol += "x";
+  }
+  SECTION("a node is another operator") {
+    map.sources.front().op_type = "Relu";
+  }
   SECTION("a node of no model") {
     map.sources.push_back(map.sources.front());
     map.sources.back().id = "main/9999";
@@ -136,6 +143,20 @@ TEST_CASE("functions of C are found by its text") {
   CHECK(found[0].last_line == 12);
   CHECK(found[1].symbol == "k");
   CHECK(found[2].symbol == "one");
+}
+
+TEST_CASE("nodes of bodies are tested as far as data take them there, nodes of functions in every run") {
+  for (const char* id : {"main/2.then_branch/35", "main/4:My.Function/2", "main/7"}) {
+    ir::Graph graph;
+    graph.add_source({id, "", "Relu", "", {}});
+    Map map;
+    map.sources.push_back({id, "", "Relu", "", {}, "cpu", ""});
+    Evidence one;
+    fill_matrix({graph, 13, map, {}, {}}, one);
+    REQUIRE(one.nodes.size() == 1);
+    CHECK(one.nodes[0].tested ==
+          (std::string(id).find("then") != std::string::npos ? "by-data" : "every-run"));
+  }
 }
 
 TEST_CASE("cells of the matrix are no formulas") {

@@ -261,6 +261,46 @@ TEST_CASE("without data inputs at the edges are made") {
   CHECK_THAT(c.error().message, Catch::Contains("no set 'huge'; sets are all, uniform, normal"));
 }
 
+TEST_CASE("integers that a model compares with take each branch, and leave out one that cannot run") {
+  // A branch for 16000, one for all others; the latter's weights may not fit.
+  const bool fits = GENERATE(true, false);
+  test::pb::ModelProto model = test::empty_model();
+  test::add_input(model, "rate", {}, 7);
+  test::add_input(model, "x", {2, 3});
+  for (const auto& [name, rows] : {std::pair("w", 3), std::pair("v", fits ? 3 : 4)})
+    *model.mutable_graph()->add_initializer() =
+        test::float_tensor(name, {rows, 2}, std::vector<float>(static_cast<size_t>(rows) * 2, 1.f));
+  auto* sixteen = model.mutable_graph()->add_initializer();
+  sixteen->set_name("k16000");
+  sixteen->set_data_type(7);
+  sixteen->add_int64_data(16000);
+  test::add_node(model, "Equal", {"rate", "k16000"}, {"is"});
+  auto& branch = test::add_node(model, "If", {"is"}, {"y"});
+  for (const auto& [attribute, weights] : {std::pair("then_branch", "w"), std::pair("else_branch", "v")}) {
+    auto* a = branch.add_attribute();
+    a->set_name(attribute);
+    a->set_type(test::pb::AttributeProto::GRAPH);
+    auto* node = a->mutable_g()->add_node();
+    node->set_op_type("MatMul");
+    node->add_input("x");
+    node->add_input(weights);
+    node->add_output(std::string(attribute) + "_y");
+    a->mutable_g()->set_name(attribute);
+    a->mutable_g()->add_output()->set_name(std::string(attribute) + "_y");
+  }
+  test::add_output(model, "y", {2, 2});
+  Case c(model);
+  c.options.data.clear();
+  c.options.sets = {"uniform", "normal"};
+  c.options.seeds = {1};
+  const auto sets = sets_of(c.verify());
+  INFO((c.diagnostics.list().empty() ? "" : c.diagnostics.list().front().message));
+  CHECK(c.diagnostics.exit_code() == 0);
+  REQUIRE(sets.size() == 2);
+  CHECK(sets[0] == "uniform seed 1 (rate = 16000)");
+  CHECK((sets[1] == "normal seed 1 (rate = 16000)") != fits);
+}
+
 TEST_CASE("indices go as far as the model admits, masks open and shut") {
   test::pb::ModelProto model = test::empty_model();
   test::add_input(model, "i", {2}, 7);
