@@ -157,7 +157,7 @@ const OpDef& def_MaxPool() {
     TypeSet types = types_of({E::F32, E::F16, E::F64, E::BF16, E::I8, E::U8});
     OpDef d = pool_def("MaxPool", std::move(attrs), types, false);
     d.max_outputs = 2;
-    d.traits = {.work = Work::Counted, .passes_size_on = true, .by_channel = true};
+    d.traits = {.passes_size_on = true, .by_channel = true};
     return d;
   }();
   return def;
@@ -168,7 +168,7 @@ const OpDef& def_AveragePool() {
     auto attrs = window_attrs();
     attrs.push_back(with_int("count_include_pad", 0));
     return with_traits(pool_def("AveragePool", std::move(attrs), kFloats, false),
-                       {.work = Work::Counted, .passes_size_on = true, .by_channel = true});
+                       {.passes_size_on = true, .by_channel = true});
   }();
   return def;
 }
