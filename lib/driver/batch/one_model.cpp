@@ -8,8 +8,11 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <exception>
 #include <new>
 #include <set>
+#include <system_error>
 
 #include "batch/store.h"
 #include "compile_noted.h"
@@ -48,13 +51,31 @@ std::string folder_text(const fs::path& folder) {
   return text;
 }
 
+// The first allocation that fails ends the compile; to tell of it takes memory, too.
+void lift_limit() {
+  constexpr rlim_t kReserve = rlim_t{64} << 20;
+  std::set_new_handler(nullptr);
+  rlimit limit{};
+  ::getrlimit(RLIMIT_DATA, &limit);
+  if (limit.rlim_max == RLIM_INFINITY || limit.rlim_cur + kReserve < limit.rlim_max)
+    limit.rlim_cur += kReserve;
+  else
+    limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_DATA, &limit);
+  throw std::bad_alloc();
+}
+
 // The process ends with its parent, has no more memory than it may, and writes nothing to the terminal.
 void confine(const OneModel& one) {
   end_with(one.parent, SIGKILL);
   if (const int64_t bytes = one.options->memory; bytes > 0) {
-    // RLIMIT_DATA, not RLIMIT_AS: a model that is mapped takes addresses, and no memory of its own.
-    const rlimit limit{static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};
+    // RLIMIT_DATA, not RLIMIT_AS: a model that is mapped takes addresses, and no memory of its own. The soft
+    // limit alone, as memory that is short is no end yet.
+    rlimit limit{};
+    ::getrlimit(RLIMIT_DATA, &limit);
+    limit.rlim_cur = std::min(static_cast<rlim_t>(bytes), limit.rlim_max);
     ::setrlimit(RLIMIT_DATA, &limit);
+    std::set_new_handler(lift_limit);
   }
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
@@ -185,13 +206,37 @@ std::string asked_of(const std::string& options_hash, const fs::path& model) {
   return sha256_hex(options_hash + "\n" + model.filename().string());
 }
 
+namespace {
+
+Work* working = nullptr;  // of this process, for out_of_memory()
+
+// Destructors of JSON allocate: an allocation that fails there ends no function, but the process.
+[[noreturn]] void out_of_memory() {
+  const std::exception_ptr thrown = std::current_exception();
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    working->fail(make_diag<DiagCode::MRV1001>(), true);
+  } catch (...) {
+  }
+  std::abort();
+}
+
+}  // namespace
+
 void compile_one(const OneModel& one) {
   confine(one);
   Work work(one);
+  working = &work;
+  std::set_terminate(out_of_memory);
   try {
     work.run();
   } catch (const std::bad_alloc&) {
     work.fail(make_diag<DiagCode::MRV1001>(), true);
+  } catch (const std::system_error& e) {
+    // No stack for a thread.
+    const bool memory = e.code() == std::errc::resource_unavailable_try_again;
+    work.fail(memory ? make_diag<DiagCode::MRV1001>() : make_diag<DiagCode::MRV0007>(e.what()), memory);
   } catch (const std::exception& e) {
     work.fail(make_diag<DiagCode::MRV0007>(e.what()), false);
   }

@@ -120,6 +120,10 @@ def linked_target():
 def limits():
     text = batch("set/digits.onnx", "-o", "limits", "--timeout", "0.001", status=4)
     assert "MRV1000" in text, text
+    # Memory ends in the reading of side files, in threads, in destructors: it is told as what it is.
+    for memory in ("1M", "4M", "10M", "14M"):
+        for jobs in ("1", "2"):
+            assert "MRV1001" in batch("set/digits.onnx", "-o", "limits", "--memory", memory, "-j", jobs, status=4), (memory, jobs)
     text = batch("set/digits.onnx", "-o", "limits", "--memory", "6M", status=4)
     assert "MRV1001" in text, text
     assert not [p for p in pathlib.Path("limits").iterdir() if p.name not in (".batch", "batch.json", "batch.html")]
