@@ -85,7 +85,7 @@ void add_compile(CLI::App& app, Context& context) {
     print_diagnostics(a->model, diagnostics, context.messages);
     context.exit_code = ok ? 0 : diagnostics.exit_code();
     errno = 0;
-    if ((!options->dump_ir.empty() || !options->accelerator.stages.empty()) && ok)
+    if ((!options->dump_ir.empty() || !options->accelerator.stages.empty() || options->frontier) && ok)
       context.check_stdout(a->model);
     if (context.exit_code == 0) print_progress(a->model, summary, context.messages);
   });

@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "compile_options.h"
+#include "mrvlc/driver/metric.h"
 
 namespace mrvlc::app {
 namespace {
@@ -50,6 +51,37 @@ void add_methods(CLI::App& cmd, Words& w, driver::QuantizeOptions& o) {
       ->check(tolerance_check());
 }
 
+// Of --metric.
+struct Judging {
+  std::string metric, labels, max_drop;
+};
+
+void add_metric(CLI::App& cmd, Judging& j) {
+  CLI::Option* metric =
+      cmd.add_option("--metric", j.metric,
+                     "what the network is judged by: top1, iou, or a command for sh that gets a folder of outputs "
+                     "and prints a number, more is better (docs/quantization.md)")
+          ->type_name("top1|iou|COMMAND")
+          ->check(not_empty());
+  cmd.add_option("--labels", j.labels,
+                 "what is right for top1 and iou, by sample, as integers; by default what float32 says")
+      ->type_name("FILE.npy")
+      ->check(not_empty())
+      ->needs(metric);
+  cmd.add_option("--max-drop", j.max_drop,
+                 "the most that the metric may lose against float32, 0.005 or 0.5%: layers stay in floats until "
+                 "it does not")
+      ->type_name("D")
+      ->needs(metric)
+      ->excludes("--accuracy");
+}
+
+Status read_metric(const Judging& j, quantize::Options& o) {
+  if (j.metric.empty()) return {};
+  MRVLC_ASSIGN(o.metric, driver::make_metric(j.metric, j.labels, j.max_drop));
+  return {};
+}
+
 void read_methods(const Words& w, quantize::Options& o) {
   o.activations = type_of(w.activations);
   o.weights = type_of(w.weights);
@@ -70,6 +102,7 @@ void add_quantize(CLI::App& app, Context& context) {
   auto a = std::make_shared<CompileArguments>();
   auto o = std::make_shared<driver::QuantizeOptions>();
   auto w = std::make_shared<Words>();
+  auto judging = std::make_shared<Judging>();
   CLI::App* cmd = app.add_subcommand(
       "quantize", "makes a model of integers from one of floats and samples of its inputs");
   add_model_and_options(*cmd, driver::command::kOthers, *a);
@@ -82,11 +115,14 @@ void add_quantize(CLI::App& app, Context& context) {
       ->type_name("FILE")
       ->check(not_empty());
   add_methods(*cmd, *w, *o);
+  add_metric(*cmd, *judging);
   cmd->callback([=, &context] {
     auto options = checked(*cmd, *a, context.messages);
     if (!options.ok()) return context.fail("mrvlc", options.error());
     o->compile = *options;
     read_methods(*w, o->options);
+    if (Status read = read_metric(*judging, o->options); !read.ok())
+      return context.fail(judging->labels, read.error());
     o->options.jobs = o->compile.jobs;
     if (context.shows_progress()) o->options.progress = show_progress;
     Diagnostics diagnostics;

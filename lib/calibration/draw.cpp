@@ -38,6 +38,7 @@ bool can_hold(ElementType elem, double value) {
 
 std::vector<double> shares_of(Texture texture, const Shape& shape, uint32_t seed) {
   if (texture == Texture::Picture) return scene(shape, seed);
+  if (texture == Texture::Spectrum) return spectrum(shape, seed);
   return texture == Texture::Sound ? sound(shape, seed) : smooth(shape, seed);
 }
 

@@ -40,6 +40,20 @@ InputHint::Form form_of(const TensorType& type) {
   return long_last && element_count(s) <= 2 * s.back() ? InputHint::Form::Sound : InputHint::Form::Plain;
 }
 
+// Bands of spectrograms and coefficients of cepstra, as front ends make them.
+constexpr std::array<int64_t, 13> kBands = {10, 12, 13, 20, 26, 32, 39, 40, 64, 80, 96, 120, 128};
+// Levels as networks get them: logarithms, decibels, cepstra of decibels.
+constexpr std::array<Range, 3> kSpectra = {{{-10, 15}, {-100, 20}, {-300, 300}}};
+
+// One channel of moments by bands, in this order.
+bool is_spectrum(const TensorType& type) {
+  std::vector<int64_t> sides;
+  for (const int64_t d : type.shape)
+    if (d != 1) sides.push_back(d);
+  return sides.size() == 2 && sides[0] != sides[1] && sides[0] >= kBands[0] &&
+         std::ranges::find(kBands, sides[1]) != kBands.end();
+}
+
 double mean(const Tensor& t) {
   double sum = 0;
   for (int64_t i = 0; i < t.elements(); ++i) sum += t.as_double(i);
@@ -105,6 +119,7 @@ class Walk {
     // A picture or a sound is no position, whatever reads it.
     if (hint_.form == InputHint::Form::Plain && is_position(graph_, input)) return add_positions();
     if (integers_) return;
+    if (hint_.spectrum && !scaled_) return spectrum();
     if (hint_.form == InputHint::Form::Picture) return picture();
     if (scaled_ && a_ != 0) {
       const double x = (-kLargest - b_) / a_, y = (kLargest - b_) / a_;
@@ -247,6 +262,20 @@ class Walk {
     }
   }
 
+  // What the weights of the first layer want, and what front ends make; between these what a picture has.
+  void spectrum() {
+    const bool small = gain_ > 0 && gain_ < kSmallOfFeatures;
+    if (hint_.form == InputHint::Form::Picture) picture();
+    std::vector<Range> levels(kSpectra.begin(), kSpectra.end());
+    if (small) levels.insert(levels.begin(), {-kLargest / gain_, kLargest / gain_});
+    std::vector<Range> all;
+    for (size_t i = 0; i < std::max(levels.size(), hint_.ranges.size()); ++i) {
+      if (i < hint_.ranges.size()) all.push_back(hint_.ranges[i]);
+      if (i < levels.size()) all.push_back(levels[i]);
+    }
+    hint_.ranges = std::move(all);
+  }
+
   void picture() {
     if (scaled_) {
       const auto far = [&](const Range& r) {
@@ -291,7 +320,7 @@ std::vector<InputHint> input_hints(const ir::Graph& graph) {
   for (size_t i = 0; i < out.size(); ++i) {
     const TensorType& type = graph.value(graph.inputs()[i]).type;
     if (type.wrapper != Wrapper::None || !(is_float(type.elem) || is_integer(type.elem))) continue;
-    if (is_float(type.elem)) out[i].form = form_of(type);
+    if (is_float(type.elem)) out[i].form = form_of(type), out[i].spectrum = is_spectrum(type);
     Walk(graph, graph.inputs()[i], out[i]).run();
     out[i].next = next_of(graph, i);
   }
@@ -319,6 +348,7 @@ std::vector<Texture> textures(const std::vector<InputHint>& hints, size_t k) {
     Texture t = k % 2 == 0 ? Texture::Noise : Texture::Smooth;
     if (likely && hint.form == InputHint::Form::Picture) t = Texture::Picture;
     if (k % 2 == 1 && hint.form == InputHint::Form::Sound) t = Texture::Sound;
+    if (hint.spectrum && (k % 4 == 3 || (likely && hint.form != InputHint::Form::Picture))) t = Texture::Spectrum;
     out.push_back(t);
   }
   return out;

@@ -23,4 +23,9 @@ std::vector<double> scene(const Shape& shape, uint32_t seed);
 // each for a while, and loudness that changes slowly. Voices leave most frequencies empty, noise leaves none.
 std::vector<double> sound(const Shape& shape, uint32_t seed);
 
+// In [0, 1], of two long dimensions, moments and bands: stretches of silence, noise and voices whose levels
+// change smoothly over the bands, as logarithms of energies; with every other seed as their cosine transform,
+// cepstra about 0.5 whose coefficients fall off. `shape` has two dimensions other than 1.
+std::vector<double> spectrum(const Shape& shape, uint32_t seed);
+
 }  // namespace mrvlc::calibration

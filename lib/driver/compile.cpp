@@ -1,9 +1,13 @@
 // `mrvlc compile`, to be read as one page.
+#include <fmt/format.h>
+
 #include "compile_noted.h"
 #include "explore/choose.h"
+#include "explore/compile_frontier.h"
 #include "explore/fit.h"
 #include "explore/precision.h"
 #include "mrvlc/driver/last_compile.h"
+#include "mrvlc/support/diag/general.h"
 #include "output/gates.h"
 #include "output/output.h"
 #include "stages/placement_log.h"
@@ -55,13 +59,54 @@ std::optional<Probed> probed_as_chosen(Session& session, const OpenedModel& open
   return placed ? probe_model(session, *std::move(placed), like, said) : std::nullopt;
 }
 
+// Each node that a row of --frontier moves says so.
+AccuracyChoice with_reasons(AccuracyChoice choice, size_t pick) {
+  for (const std::string& id : choice.on_cpu)
+    choice.reasons.try_emplace(
+        id, fmt::format("Row {} of --frontier keeps it on the CPU: there nothing is rounded to fp16.", pick));
+  return choice;
+}
+
+std::optional<Probed> probed_as_picked(Session& session, const OpenedModel& opened, size_t pick,
+                                       FrontierChoice how, Said& said) {
+  OpenedModel picked = opened;
+  picked.options = std::move(how.options);
+  if (!how.choice) return probed_fitting(session, picked, said);
+  auto fork = Fork::open(session, std::move(picked), said);
+  if (!fork) return std::nullopt;
+  auto placed =
+      (*std::exchange(fork, std::nullopt)).take(session, with_reasons(*std::move(how.choice), pick), said);
+  return placed ? probe_model(session, *std::move(placed), nullptr, said) : std::nullopt;
+}
+
+// ... the row of --frontier that --pick names; without it what is compiled without --frontier.
+std::optional<Probed> probed_of_frontier(Session& session, const OpenedModel& opened, Said& said) {
+  auto found = explore_frontier(session, opened, said);
+  if (!found) return std::nullopt;
+  std::vector<FrontierRow>& rows = found->frontier.rows;
+  const std::optional<size_t> pick = opened.options.pick;
+  if (pick > rows.size()) {
+    said.diagnostics.add(make_diag<DiagCode::MRV0004>(
+        fmt::format("--pick {}: the table of --frontier has {} rows", *pick, rows.size())));
+    return std::nullopt;
+  }
+  const size_t row = pick ? *pick - 1 : found->unasked;
+  if (row < rows.size()) rows[row].compiled = true;
+  said.texts.push_back(frontier_text(found->frontier));
+  auto probed = pick ? probed_as_picked(session, opened, *pick, std::move(found->choices[row]), said)
+                     : probed_fitting(session, opened, said);
+  if (probed) probed->model.frontier = std::make_shared<const Frontier>(std::move(found->frontier));
+  return probed;
+}
+
 // What happens in each stage, and in which library: docs/architecture.md.
 std::optional<Finished> run_compiler(Session& session, const CompileOptions& options, Said& said) {
   auto opened = open_targets(session, options, said);
   if (!opened || !quantize_for(opened->options, opened->has_accelerator, said.diagnostics))
     return std::nullopt;
-  auto probed =
-      chooses(options) ? probed_as_chosen(session, *opened, said) : probed_fitting(session, *opened, said);
+  auto probed = options.frontier   ? probed_of_frontier(session, *opened, said)
+                : chooses(options) ? probed_as_chosen(session, *opened, said)
+                                   : probed_fitting(session, *opened, said);
   return probed ? finish_model(session, *std::move(probed), std::nullopt, said) : std::nullopt;
 }
 

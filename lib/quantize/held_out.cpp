@@ -9,10 +9,14 @@ Samples divided(const std::vector<Sample>& samples, const std::vector<Sample>& v
   out.held = validation;
   if (!validation.empty() || samples.size() < kFewest) {
     out.used = samples;
+    for (size_t i = 0; i < out.judged().size(); ++i) out.numbers.push_back(i);
     return out;
   }
-  for (size_t i = 0; i < samples.size(); ++i)
-    (i % kEvery == kEvery - 1 ? out.held : out.used).push_back(samples[i]);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const bool held = i % kEvery == kEvery - 1;
+    (held ? out.held : out.used).push_back(samples[i]);
+    if (held) out.numbers.push_back(i);
+  }
   return out;
 }
 

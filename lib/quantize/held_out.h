@@ -7,6 +7,8 @@ namespace mrvlc::quantize {
 struct Samples {
   std::vector<Sample> used, held;  // held: none where there are too few
   std::vector<std::vector<Tensor>> expected_used, expected_held;
+  // Of those that are judged: their numbers among the samples given, or in the validation set.
+  std::vector<size_t> numbers;
 
   // What is judged by.
   const std::vector<Sample>& judged() const { return held.empty() ? used : held; }

@@ -119,13 +119,19 @@ Result<std::vector<Tensor>> run_on_machine(const ir::Graph& integers, const Samp
   return interp::run_visited(integers, sample, round, true);
 }
 
-Result<Judgement> judge(const ir::Graph& integers, const std::vector<Sample>& samples,
-                        const std::vector<std::vector<Tensor>>& expected, const Options& options) {
-  std::vector<std::vector<Tensor>> actual(samples.size());
+Result<std::vector<std::vector<Tensor>>> run_all(const ir::Graph& integers, const std::vector<Sample>& samples,
+                                                 const Options& options) {
+  std::vector<std::vector<Tensor>> outputs(samples.size());
   MRVLC_TRY(for_each_index(samples.size(), options.jobs, [&](size_t i) -> Status {
-    MRVLC_ASSIGN(actual[i], run_on_machine(integers, samples[i], options.half));
+    MRVLC_ASSIGN(outputs[i], run_on_machine(integers, samples[i], options.half));
     return {};
   }));
+  return outputs;
+}
+
+Result<Judgement> judge(const ir::Graph& integers, const std::vector<Sample>& samples,
+                        const std::vector<std::vector<Tensor>>& expected, const Options& options) {
+  MRVLC_ASSIGN(const auto actual, run_all(integers, samples, options));
   Judgement out;
   for (size_t i = 0; i < samples.size(); ++i)
     out.mean_square += relative_square(actual[i], expected[i]) / static_cast<double>(samples.size());

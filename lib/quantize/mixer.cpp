@@ -51,7 +51,7 @@ calibration::Rounding rounding_of(const Attempt& a, const std::vector<RoundedLay
 Result<std::optional<Attempt>> Mixer::meet(double asked) {
   report_.asked = asked;
   report_.error_of_integers = all_.judgement.error;
-  MRVLC_TRY(look());
+  if (errors_.empty()) MRVLC_TRY(look());
   std::optional<Attempt> best;
   std::set<Set> tried;
   if (floats_times_) {

@@ -12,7 +12,7 @@ class Mixer {
   Mixer(const Attempt& all, const Samples& samples, const Options& options)
       : all_(all), s_(samples), o_(options) {}
 
-  // nullopt: no choice is near enough, or none saves anything.
+  // nullopt: no choice is near enough, or none saves anything. May be asked again for another error.
   Result<std::optional<Attempt>> meet(double asked);
   Attempt floats() const { return floats_; }
 

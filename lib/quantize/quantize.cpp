@@ -3,6 +3,7 @@
 #include "mrvlc/quantize/quantize.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "attempt.h"
@@ -34,6 +35,7 @@ class Quantizer {
       MRVLC_TRY(meet_accuracy(attempt));
       MRVLC_TRY(judge_by_held(attempt));
     }
+    MRVLC_TRY(meet_metric(attempt));
     MRVLC_ASSIGN(Report out, report(attempt));
     g_ = std::move(attempt.graph);
     return out;
@@ -152,19 +154,69 @@ class Quantizer {
     if (a.judgement.error <= *o_.accuracy && !o_.times) return {};
     Mixer mixer(a, s_, o_);
     MRVLC_ASSIGN(std::optional<Attempt> found, mixer.meet(*o_.accuracy));
-    choice_ = mixer.report();
-    for (size_t i = 0; i < a.plan.layers.size(); ++i) {
-      const NodeId id = of_model(a, a.plan.layers[i].node);
-      sensitivity_[id] = mixer.errors()[i];
-      saves_[id] = mixer.saved()[i];
-      if (!found || !found->has(a.plan.layers[i].node)) why_[id] = mixer.why_float(i);
-    }
+    note_choice(mixer, a, found ? &*found : nullptr);
     if (found) {
       a = *std::move(found);
     } else if (o_.may_be_none) {
       a = mixer.floats();
     } else {
       return make_diag<DiagCode::MRV0913>(*o_.accuracy, a.judgement.error);
+    }
+    return {};
+  }
+
+  // What was looked at, and why layers of `all` stay in floats; `found`: null where all do.
+  void note_choice(const Mixer& mixer, const Attempt& all, const Attempt* found) {
+    choice_ = mixer.report();
+    for (size_t i = 0; i < all.plan.layers.size(); ++i) {
+      const NodeId id = of_model(all, all.plan.layers[i].node);
+      sensitivity_[id] = mixer.errors()[i];
+      saves_[id] = mixer.saved()[i];
+      if (found == nullptr || !found->has(all.plan.layers[i].node)) why_[id] = mixer.why_float(i);
+    }
+  }
+
+  Result<double> metric_of(const Graph& network) const {
+    MRVLC_ASSIGN(const auto outputs, run_all(network, s_.judged(), o_));
+    return o_.metric->measure(outputs, s_.numbers);
+  }
+
+  // As many layers in integers as the metric allows. It is no sum of errors of layers, so errors are asked
+  // for, less and less, until it holds; then one between the last two.
+  Status meet_metric(Attempt& a) {
+    if (!o_.metric) return {};
+    MRVLC_ASSIGN(const double floats, o_.metric->measure(s_.expected_judged(), s_.numbers));
+    MRVLC_ASSIGN(const double integers, metric_of(a.graph));
+    metric_ = MetricReport{o_.metric->name, floats, integers, o_.metric->max_drop};
+    const auto holds = [&](double value) { return !metric_->max_drop || value >= floats - *metric_->max_drop; };
+    if (holds(integers)) return {};
+    MRVLC_ASSIGN(const Judgement all, judge(a.graph, s_.all(), s_.expected_all(), o_));
+    Mixer mixer(a, s_, o_);
+    std::optional<Attempt> best;
+    const auto try_error = [&](double asked) -> Result<bool> {
+      MRVLC_ASSIGN(std::optional<Attempt> found, mixer.meet(asked));
+      if (!found) return false;
+      MRVLC_ASSIGN(const double value, metric_of(found->graph));
+      if (!holds(value)) return false;
+      best = std::move(found), metric_->of_integers = value;
+      return true;
+    };
+    MRVLC_TRY(search_error(all.error, try_error));
+    if (!best) return make_diag<DiagCode::MRV0951>(*metric_->max_drop, metric_->name, floats, integers);
+    note_choice(mixer, a, &*best);
+    a = *std::move(best);
+    return judge_by_held(a);
+  }
+
+  static Status search_error(double error, const std::function<Result<bool>(double)>& holds) {
+    constexpr size_t kMost = 7;
+    double asked = error;
+    for (size_t i = 0; i < kMost; ++i) {
+      asked /= 2;
+      MRVLC_ASSIGN(const bool held, holds(asked));
+      if (!held) continue;
+      MRVLC_TRY(holds(asked * std::sqrt(2.0)));
+      return {};
     }
     return {};
   }
@@ -193,6 +245,7 @@ class Quantizer {
     out.outputs = a.judgement.outputs;
     out.error = a.judgement.error;
     out.choice = choice_;
+    out.metric = metric_;
     for (size_t i = 0; i < a.ranges.size(); ++i) {
       const ChosenRange& r = a.ranges[i];
       out.tensors.push_back({a.floats.value(a.plan.groups[i][0]).name, r.method, r.seen_min, r.seen_max,
@@ -247,6 +300,7 @@ class Quantizer {
   std::map<NodeId, std::string> why_;
   std::map<NodeId, double> sensitivity_, saves_;
   std::optional<ChoiceReport> choice_;
+  std::optional<MetricReport> metric_;
   Plan all_;  // of the model as it is
 };
 

@@ -7,6 +7,9 @@ namespace mrvlc::calibration {
 struct InputHint {
   // Of its shape: two long dimensions and one of channels; one long dimension; anything else.
   enum class Form : uint8_t { Plain, Picture, Sound } form = Form::Plain;
+  // Moments by as many bands, or coefficients, as spectrograms and cepstra are made with. Some pictures have
+  // such a shape, too: both are tried then.
+  bool spectrum = false;
   // Ranges that elements may have, the likeliest first; empty: nothing is known.
   std::vector<std::pair<double, double>> ranges;
   // Of integers: values that it is compared with, and one more that is none of these. Each takes another

@@ -30,6 +30,19 @@ struct Times {
   std::vector<Part> parts;  // of it, what can be told of nodes
 };
 
+// What the user judges outputs by; more is better.
+struct Metric {
+  std::string name;
+  // `outputs` of the network for the samples that are judged, by sample, and the numbers of these in
+  // `validation`, or without it in the samples.
+  std::function<Result<double>(const std::vector<std::vector<Tensor>>& outputs,
+                               const std::vector<size_t>& numbers)>
+      measure;
+  // The most that integers may lose against floats: layers stay in floats until they lose no more. nullopt:
+  // it is reported, and decides nothing.
+  std::optional<double> max_drop;
+};
+
 struct Options {
   ElementType activations = ElementType::I8;  // or U8, I16
   ElementType weights = ElementType::I8;      // or I4: the accelerator then computes with floats
@@ -43,6 +56,7 @@ struct Options {
   // Largest max |a-b| / (1+|b|) of the outputs on what is held back: layers become integers that save most
   // for the error they make, as far as it goes.
   std::optional<double> accuracy;
+  std::optional<Metric> metric;  // its `max_drop` not together with `accuracy`
   // What layers save is the difference of these, of networks in floats and in integers. Null: their
   // multiply-accumulates.
   std::function<Result<Times>(const ir::Graph&)> times;
@@ -98,6 +112,12 @@ struct OutputReport {
   std::optional<double> same_top1;
 };
 
+struct MetricReport {
+  std::string name;
+  double of_floats = 0, of_integers = 0;
+  std::optional<double> max_drop;
+};
+
 struct Report {
   int64_t samples = 0;                // that it was made of
   int64_t validation = 0;             // that were held back, which errors were measured on; 0: on the others
@@ -106,12 +126,13 @@ struct Report {
   std::vector<OutputReport> outputs;
   double error = 0;                    // the largest of the outputs
   std::optional<ChoiceReport> choice;  // with Options::accuracy, where not all layers meet it
+  std::optional<MetricReport> metric;
   int64_t float_weight_bytes = 0, weight_bytes = 0;
 };
 
 // `graph` as passes::host_pipeline() leaves it. Samples by graph input order, all of one type each.
-// MRV0912: there is no layer that could be one of integers; MRV0913: `accuracy` cannot be met with even one
-// layer in integers. Otherwise errors of the interpreter, and of `times`.
+// MRV0912: there is no layer that could be one of integers; MRV0913, MRV0951: `accuracy`, or the metric's
+// `max_drop`, cannot be met with even one layer in integers. Otherwise errors of the interpreter, and of `times`.
 Result<Report> quantize(ir::Graph& graph, const std::vector<std::vector<Tensor>>& samples,
                         const Options& options);
 

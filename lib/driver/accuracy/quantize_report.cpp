@@ -49,6 +49,12 @@ Json of_choice(const quantize::ChoiceReport& c) {
   return out;
 }
 
+Json of_metric(const quantize::MetricReport& m) {
+  Json out = {{"name", printable(m.name, kNameBytes)}, {"of_floats", m.of_floats}, {"of_integers", m.of_integers}};
+  if (m.max_drop) out["max_drop"] = *m.max_drop;
+  return out;
+}
+
 int64_t layers_in_integers(const quantize::Report& report) {
   return std::ranges::count_if(report.layers, &quantize::LayerReport::integers);
 }
@@ -82,6 +88,7 @@ std::string quantize_json(const quantize::Report& report, const std::string& mod
               {"float_weight_bytes", report.float_weight_bytes},
               {"weight_bytes", report.weight_bytes}};
   if (report.choice) out["choice"] = of_choice(*report.choice);
+  if (report.metric) out["metric"] = of_metric(*report.metric);
   for (const auto& o : report.outputs) {
     Json output = {
         {"name", printable(o.name, kNameBytes)}, {"error", o.error}, {"sqnr_db", decibel(o.sqnr_db)}};
@@ -111,6 +118,9 @@ std::string quantize_text(const quantize::Report& report) {
       out += fmt::format(", largest element the same in {:.1f} % of samples", 100 * *o.same_top1);
     out += '\n';
   }
+  if (const auto& m = report.metric)
+    out += fmt::format("{}: {:.4g} in integers, {:.4g} in float32\n", printable(m->name), m->of_integers,
+                       m->of_floats);
   const std::string noisy = noisy_layers(report);
   if (!noisy.empty()) out += "signal to noise of results, the lowest:\n" + noisy;
   for (const auto& l : report.layers)

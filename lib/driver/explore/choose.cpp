@@ -195,7 +195,7 @@ std::vector<FrontierPoint> accuracy_frontier(Session& session, const Fork& fork)
   const std::optional<Trial> plain = trials.measure({});
   auto found = plain ? trials.roundings() : std::nullopt;
   if (!found) return {};
-  std::vector<FrontierPoint> out = {{plain->error, plain->error, plain->cycles, 0}};
+  std::vector<FrontierPoint> out = {{plain->error, *plain, 0, {}}};
   Plan plan(trials.graph(), std::move(*found), plain->error);
   double room = kUnbounded, target = plan.predicted() / 2;
   while (out.size() < kMostRows) {
@@ -203,9 +203,24 @@ std::vector<FrontierPoint> accuracy_frontier(Session& session, const Fork& fork)
     while (plan.predicted() > target && plan.step(true, room)) any = true;
     const std::optional<Trial> trial = any ? trials.measure(plan.choice()) : std::nullopt;
     if (!trial) break;
-    out.push_back({plan.predicted(), trial->error, trial->cycles, plan.host_cycles()});
+    out.push_back({plan.predicted(), *trial, plan.host_cycles(), plan.choice()});
     target = plan.predicted() / 2;
   }
+  return out;
+}
+
+std::vector<FrontierPoint> accuracy_extremes(Session& session, const Fork& fork) {
+  AccuracyTrials trials(session, fork);
+  const std::optional<Trial> plain = trials.measure({});
+  auto found = plain ? trials.roundings() : std::nullopt;
+  if (!found) return {};
+  std::vector<FrontierPoint> out;
+  if (const auto fitted = plain->overflows ? trials.fitting() : std::nullopt)
+    if (const auto trial = trials.measure(*fitted)) out.push_back({trial->error, *trial, 0, *fitted});
+  Plan plan(trials.graph(), std::move(*found), plain->error);
+  plan.move_all();
+  if (const auto trial = trials.measure(plan.choice()))
+    out.push_back({plan.predicted(), *trial, plan.host_cycles(), plan.choice()});
   return out;
 }
 

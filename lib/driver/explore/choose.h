@@ -16,9 +16,14 @@ Chosen choose_for_accuracy(Session& session, const Fork& fork);
 // What more exactness costs: each row has about half the predicted error of the one before; the first is the
 // compile without --accuracy. Empty: there is no probe.
 struct FrontierPoint {
-  double predicted = 0, measured = 0;
-  double cycles = 0, host_cycles = 0;  // of the accelerator; an estimate of what the host computes instead
+  double predicted = 0;
+  Trial measured;
+  double host_cycles = 0;  // an estimate of what the host computes instead
+  AccuracyChoice choice;
 };
 std::vector<FrontierPoint> accuracy_frontier(Session& session, const Fork& fork);
+// What the choice comes to that leaves the accelerator nothing but what is held there; in front of it, where
+// values leave fp16, what a compile does about these on its own.
+std::vector<FrontierPoint> accuracy_extremes(Session& session, const Fork& fork);
 
 }  // namespace mrvlc::driver

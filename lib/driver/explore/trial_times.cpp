@@ -14,6 +14,15 @@
 namespace mrvlc::driver {
 namespace {
 
+double seconds_of(const ProbedModel& m, const partition::Region& region) {
+  return static_cast<double>(m.timings[region.id]->cycles()) / (1e9 * m.machine().clock_ghz);
+}
+
+std::vector<partition::Crossing> borders_of(const ProbedModel& m) {
+  if (!m.has_accelerator) return {};
+  return crossings(m.model.graph, m.partition, *m.backend);
+}
+
 class Timer {
  public:
   // `order`: nodes of the network as they stand in its file.
@@ -27,14 +36,10 @@ class Timer {
     const std::vector<double> seconds = node_seconds(g, m_.inputs.host_model);
     for (const auto& d : m_.partition.decisions)
       if (!d.accelerator) add({d.node}, seconds[d.node.index()] * per_second());
-    const auto borders =
-        m_.has_accelerator ? crossings(g, m_.partition, *m_.backend) : std::vector<partition::Crossing>();
-    for (const partition::Crossing& c : borders)
+    for (const partition::Crossing& c : borders_of(m_))
       add(g.value(c.value).users,
           crossing_seconds(m_.inputs.host_model, c, g.value(c.value).type.elements()) * per_second());
-    out_.all = per_second() * estimate(g, m_.partition, *m_.backend, m_.inputs.host_model, seconds, borders,
-                                       [&](const partition::Region& r) { return seconds_of(r); })
-                                  .seconds();
+    out_.all = per_second() * expected_seconds(m_);
     return std::move(out_);
   }
 
@@ -50,10 +55,6 @@ class Timer {
     const char* const end = id.data() + id.size();
     const auto [at, error] = std::from_chars(id.data() + kMain.size(), end, number);
     return error == std::errc() && at == end && number < order_.size() ? std::optional(number) : std::nullopt;
-  }
-
-  double seconds_of(const partition::Region& region) const {
-    return static_cast<double>(m_.timings[region.id]->cycles()) / per_second();
   }
 
   void add_region(size_t r) {
@@ -79,6 +80,14 @@ class Timer {
 };
 
 }  // namespace
+
+double expected_seconds(const ProbedModel& m) {
+  const ir::Graph& graph = m.model.graph;
+  const partition::HostModel& host = m.inputs.host_model;
+  return estimate(graph, m.partition, *m.backend, host, node_seconds(graph, host), borders_of(m),
+                  [&](const partition::Region& r) { return seconds_of(m, r); })
+      .seconds();
+}
 
 Result<quantize::Times> trial_times(const ir::Graph& graph, const CompileOptions& options,
                                     const QuantizedModel& stand_in) {

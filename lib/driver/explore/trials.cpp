@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "accuracy/pinned_sources.h"
+#include "explore/trial_times.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -15,6 +16,8 @@ void add_layer_cycles(const ProbedModel& m, size_t region, Trial& trial) {
     if (layer < layers.size()) trial.layers[layers[layer].anchor] += static_cast<double>(cycles);
 }
 
+}  // namespace
+
 Trial trial_of(const ProbedModel& m) {
   Trial trial;
   trial.error = m.accuracy.expected_error();
@@ -23,10 +26,9 @@ Trial trial_of(const ProbedModel& m) {
     trial.cycles += static_cast<double>(m.timings[i]->cycles());
     if (i < m.partition.regions.size()) add_layer_cycles(m, i, trial);  // layers of bodies are not chosen
   }
+  trial.seconds = expected_seconds(m);
   return trial;
 }
-
-}  // namespace
 
 AccuracyTrials::AccuracyTrials(Session& session, const Fork& from)
     : from_(from),

@@ -11,8 +11,11 @@ struct Trial {
   double error = 0;
   bool overflows = false;               // values leave fp16
   double cycles = 0;                    // of all regions
+  double seconds = 0;                   // expected of a run, with borders and host
   std::map<ir::NodeId, double> layers;  // of these, by the anchor of the layer that they are spent on
 };
+
+Trial trial_of(const ProbedModel& m);
 
 // A trial as it was compiled, with the options of trials, and what it said.
 struct Made {

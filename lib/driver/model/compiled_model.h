@@ -7,6 +7,7 @@
 #include "inputs/side_inputs.h"
 #include "model/accuracy.h"
 #include "model/accuracy_choice.h"
+#include "model/frontier.h"
 #include "model/opened_targets.h"
 #include "mrvlc/backend/backend.h"
 #include "mrvlc/calibration/hints.h"
@@ -107,6 +108,7 @@ struct CodedModel : PlacedModel {
 struct ProbedModel : CodedModel {
   std::vector<std::unique_ptr<backend::Timing>> timings;  // by region
   Accuracy accuracy;
+  std::shared_ptr<const Frontier> frontier;  // of --frontier, else null
 };
 
 // All of it: the writers of OUT read it.

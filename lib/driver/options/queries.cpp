@@ -75,11 +75,23 @@ std::string options_markdown() {
   return out;
 }
 
+namespace {
+
+bool chooses_by_error(const CompileOptions& o) {
+  return o.accuracy || o.objective == CompileOptions::Objective::Accuracy;
+}
+
+}  // namespace
+
 Status check_together(const CompileOptions& o) {
   const auto refused = [](const char* text) { return make_diag<DiagCode::MRV0004>(text); };
   const bool no_probe = o.probe == CompileOptions::Probe::Never;
   if (o.objective == CompileOptions::Objective::Accuracy && o.accuracy)
     return refused("--objective accuracy takes what --slowdown allows: without --accuracy");
+  if (o.frontier && (chooses_by_error(o) || o.precision != "fp16"))
+    return refused("--frontier tries --accuracy and --precision itself: without these");
+  if (no_probe && o.frontier)
+    return refused("--frontier shows errors that the probe measures, which --no-probe leaves out");
   if (no_probe && o.gates.error)
     return refused("--max-error is about what the probe measures, which --no-probe leaves out");
   if (no_probe && o.accuracy)

@@ -200,6 +200,12 @@ const std::vector<OptionRecord>& accuracy_options() {
        "largest |a-b|/(1+|b|) of outputs against float32: layers leave fp16 until the probe measures no "
        "more; exit with code 5 when it never does",
        r::tolerance(member(&O::accuracy))},
+      {"--frontier", G::Accuracy, c::kCompile, "",
+       "print which choices of precision none beats in both time and error, as measured by compiling them; "
+       "OUT has the table as frontier.json and frontier.html; with --data int8 is among them",
+       r::flag(member(&O::frontier))},
+      {"--pick", G::Accuracy, c::kCompile, "N", "compile row N of the table of --frontier",
+       r::number(member(&O::pick), 1, 1000), 0, {}, "--frontier"},
       {"--probe", G::Accuracy, c::kResults, "",
        "compare fp16 with float32 on made inputs whatever that costs", probe(O::Probe::Always),
        f::kNeedsRegions, "--no-probe"},

@@ -6,6 +6,7 @@
 #include "folder/output_folder.h"
 #include "graph/collect.h"
 #include "model/compiled_model.h"
+#include "output/frontier_page.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/idmap/size.h"
 #include "mrvlc/ir/text.h"
@@ -41,6 +42,12 @@ Status write_quantized(OutputDir& dir, const CompiledModel& m, const CompileOpti
   const QuantizedModel& q = *options.quantized;
   if (!q.bytes.empty()) MRVLC_TRY(dir.write(m.name + ".quantized.onnx", q.bytes));
   return dir.write("quantization.json", quantize_json(q.report, m.model.sha256));
+}
+
+Status write_frontier(OutputDir& dir, const CompiledModel& m) {
+  if (m.frontier == nullptr) return {};
+  MRVLC_TRY(dir.write("frontier.json", json::document(*m.frontier)));
+  return dir.write("frontier.html", frontier_page(*m.frontier, m.name));
 }
 
 Status write_extras(OutputDir& dir, const CompiledModel& m, const CompileOptions& options) {
@@ -171,6 +178,7 @@ Status write_output(const CompiledModel& m, const CompileOptions& options, const
   for (const auto& [file, bytes] : m.libraries.files) MRVLC_TRY(dir.write(file, bytes));
   MRVLC_TRY(write_extras(dir, m, options));
   MRVLC_TRY(write_quantized(dir, m, options));
+  MRVLC_TRY(write_frontier(dir, m));
   MRVLC_TRY(write_sbom(dir, m, options));
   MRVLC_TRY(hooks.before_manifest(dir));
   MRVLC_TRY(dir.write("manifest.json", json_document(manifest_json(m, options, dir))));

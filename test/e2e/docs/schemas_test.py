@@ -124,6 +124,8 @@ def main():
     run("quantize", digits, "--data", "samples", "-o", "int8.onnx", "--report", "quantize.json")
     compile_model("int8.onnx", "int8")
     compile_model(digits, "auto", "--precision", "auto", "--data", "samples", "--accuracy-warning", "0.005")
+    compile_model(digits, "frontier", "--frontier", "--pick", "2", "--data", "samples")
+    schemas.check("frontier", pathlib.Path("frontier/frontier.json").read_text(), "frontier/frontier.json")
     schemas.check("quantize", pathlib.Path("auto/quantization.json").read_text(), "auto/quantization.json")
     run("tune", digits, "-o", "tuning.json", "--cflags", "-O1", "--seconds", "0.01")
     compile_model(digits, "tuned", "--target", "host", "--tuning", "tuning.json")
