@@ -155,5 +155,54 @@ TEST_CASE("sounds have silence, and are loud and soft") {
   CHECK(loudest > 0.2);
 }
 
+TEST_CASE("moments by bands are spectra, at the levels of logarithms, decibels and cepstra") {
+  const auto hint = [](const std::string& dims) {
+    return first_hint("input %x : f32[" + dims + "]\n%y = Relu(%x) : f32[" + dims + "]\noutput %y");
+  };
+  const Ranges levels = {{-10, 15}, {-100, 20}, {-300, 300}};
+  CHECK(hint("1,130,13").ranges == levels);
+  // The shape of a picture of one channel as well: both, in turns.
+  CHECK(hint("1,76,32,1").ranges == Ranges{{0, 1}, {-10, 15}, {-1, 1}, {-100, 20}, {-300, 300}});
+  for (const char* other : {"1,32,32,1", "1,3,76,32", "1,130,14", "1,2,130,13", "13,8"}) {
+    INFO(other);
+    CHECK_FALSE(hint(other).spectrum);
+  }
+}
+
+TEST_CASE("weights say at which level a spectrum is liked first") {
+  const InputHint h = first_hint(
+      "input %x : f32[20,10]\nconst %w : f32[10,1] = [0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, "
+      "0.01]\n%y = MatMul(%x, %w) : f32[20,1]\noutput %y");
+  REQUIRE(h.ranges.size() == 4);
+  CHECK(h.ranges[0].second == Approx(2 / std::sqrt(10 * 1e-4)));
+}
+
+TEST_CASE("spectra hold for a while, begin at once, and are levels or cepstra") {
+  size_t cepstra = 0, same = 0, jumps = 0;
+  for (uint32_t seed = 1; seed <= 16; ++seed) {
+    const std::vector<double> s = drawn({1, 100, 32, 1}, Texture::Spectrum, seed);
+    REQUIRE(s.size() == 3200);
+    CHECK(std::ranges::all_of(s, [](double v) { return v >= -1 && v <= 1; }));
+    double first = 0, others = 0;
+    for (size_t t = 0; t < 100; ++t) {
+      first = std::max(first, std::abs(s[t * 32]));
+      for (size_t b = 8; b < 32; ++b) others = std::max(others, std::abs(s[t * 32 + b]));
+    }
+    if (first > 3 * others) {
+      ++cepstra;
+      continue;
+    }
+    for (size_t t = 0; t + 1 < 100; ++t) {
+      double far = 0;
+      for (size_t b = 0; b < 32; ++b) far = std::max(far, std::abs(s[t * 32 + b] - s[t * 32 + 32 + b]));
+      same += far < 0.1, jumps += far > 0.3;
+    }
+  }
+  CHECK(cepstra >= 4);
+  CHECK(cepstra <= 12);
+  CHECK(same > 200);
+  CHECK(jumps > 20);
+}
+
 }  // namespace
 }  // namespace mrvlc::calibration
