@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "mrvlc/interp/random.h"
 
 namespace mrvlc::calibration {
 namespace {

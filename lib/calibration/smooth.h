@@ -3,9 +3,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "mrvlc/interp/random.h"
 #include "mrvlc/tensor/tensor.h"
 
 namespace mrvlc::calibration {
+
+inline double between(double least, double most, interp::Mulberry32& random) {
+  return least + (most - least) * random.uniform();
+}
 
 // Whether a tensor of the shape has a dimension that is long enough for neighbours along it to be alike.
 bool can_be_smooth(const Shape& shape);

@@ -5,7 +5,6 @@
 #include <numbers>
 #include <span>
 
-#include "mrvlc/interp/random.h"
 #include "smooth.h"
 
 namespace mrvlc::calibration {
@@ -24,10 +23,6 @@ constexpr double kLeastFall = 0.5, kMostFall = 2;
 // Of a period, with the first point behind the last.
 constexpr size_t kPoints = 1024;
 using Period = std::array<double, kPoints + 1>;
-
-double between(double least, double most, interp::Mulberry32& random) {
-  return least + (most - least) * random.uniform();
-}
 
 // In [-1, 1].
 Period period_of(double length, interp::Mulberry32& random) {

@@ -3,23 +3,18 @@
 #include <cmath>
 #include <numbers>
 
-#include "mrvlc/interp/random.h"
 #include "smooth.h"
 
 namespace mrvlc::calibration {
 namespace {
 
 // A stretch of one kind takes so many moments, short ones as often as long ones.
-constexpr double kShortest = 2, kDoublings = 4;
+constexpr double kFewestMoments = 2, kMomentDoublings = 4;
 // Levels of silence, and how far those of bands lie apart.
 constexpr double kFloor = 0.02, kSpread = 0.6;
 // Peaks of a voice over the bands, their widths in shares of the bands, and what single moments add.
 constexpr size_t kPeaks = 4;
 constexpr double kNarrow = 0.03, kWide = 0.2, kFlicker = 0.04;
-
-double between(double least, double most, interp::Mulberry32& random) {
-  return least + (most - least) * random.uniform();
-}
 
 // What a stretch has in each band: peaks on a slope.
 std::vector<double> levels(size_t bands, interp::Mulberry32& random) {
@@ -60,7 +55,7 @@ Moments moments_of(size_t count, size_t bands, interp::Mulberry32& random) {
   Moments out;
   while (out.size() < count) {
     const std::vector<double> of_stretch = levels(bands, random);
-    const auto length = static_cast<size_t>(kShortest * std::exp2(kDoublings * random.uniform()));
+    const auto length = static_cast<size_t>(kFewestMoments * std::exp2(kMomentDoublings * random.uniform()));
     const double fade = between(0, 0.4, random) / static_cast<double>(length);
     for (size_t i = 0; i < length && out.size() < count; ++i) {
       std::vector<double>& moment = out.emplace_back(of_stretch);

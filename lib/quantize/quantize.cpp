@@ -209,9 +209,9 @@ class Quantizer {
   }
 
   static Status search_error(double error, const std::function<Result<bool>(double)>& holds) {
-    constexpr size_t kMost = 7;
+    constexpr size_t kHalvings = 7;
     double asked = error;
-    for (size_t i = 0; i < kMost; ++i) {
+    for (size_t i = 0; i < kHalvings; ++i) {
       asked /= 2;
       MRVLC_ASSIGN(const bool held, holds(asked));
       if (!held) continue;

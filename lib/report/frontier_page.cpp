@@ -14,7 +14,7 @@ namespace mrvlc::report {
 namespace {
 
 using Row = FrontierTable::Row;
-constexpr size_t kText = 300;  // bytes of a cell
+constexpr size_t kCellBytes = 300;  // bytes of a cell
 constexpr double kWidth = 640, kHeight = 300, kLeft = 70, kRight = 24, kTop = 16, kBottom = 44;
 constexpr double kInfinite = 1e300;
 // Exponents that an axis shows: errors below and above lie on its ends.
@@ -88,7 +88,7 @@ std::string drawing(const std::vector<Row>& rows) {
     points += fmt::format(
         "<g{}><circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\"><title>{}</title></circle>"
         "<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text></g>\n",
-        r.marked ? " class=\"marked\"" : "", x, y, html_text(r.precision, kText), x + 8, y - 6, r.pick);
+        r.marked ? " class=\"marked\"" : "", x, y, html_text(r.precision, kCellBytes), x + 8, y - 6, r.pick);
   }
   return fmt::format(
       "<svg class=\"frontier\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Time against "
@@ -100,7 +100,7 @@ std::string table_row(const Row& r) {
   return fmt::format(
       "<tr{}><td>{}</td><td>{}{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td "
       "class=\"n\">{}</td></tr>\n",
-      r.marked ? " class=\"marked\"" : "", r.pick, html_text(r.precision, kText),
+      r.marked ? " class=\"marked\"" : "", r.pick, html_text(r.precision, kCellBytes),
       r.marked ? " (compiled)" : "", error_text(r.error), duration(r.seconds),
       grouped(static_cast<int64_t>(r.cycles)));
 }

@@ -54,7 +54,7 @@ std::optional<Probed> probe_model(Session& session, PlacedModel placed, const Pr
   if (!made) return std::nullopt;
   for (backend::RegionCode& region : made->regions)
     if (coded) coded(region);
-  Probed out{{*std::move(made), {}, {}}, *std::move(probe)};
+  Probed out{{*std::move(made), {}, {}, {}}, *std::move(probe)};
   ProbedModel& m = out.model;
   const auto find_errors = [&]() -> Status {
     m.accuracy = out.probe.finish(m);
