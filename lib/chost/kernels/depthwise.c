@@ -279,7 +279,8 @@ static void K_depthwise(const K_plane_shape* p, const float* x, const float* w, 
     const float* plane = K_plane_of(p, x, i, n, planes);
     for (ptrdiff_t k = 0; k < p->multiplier; ++k, at += pixels) {
       const ptrdiff_t c = i % p->channels * p->multiplier + k;
-      const K_depthwise_filter f = {w + c * taps, bias ? bias[c] : 0.0f, e->lo, e->hi};
+      const K_depthwise_filter f = {
+          .w = w + c * taps, .bias = bias ? bias[c] : 0.0f, .lo = e->lo, .hi = e->hi};
       K_depthwise_channel(p, plane, &f, y + at);
       if (e->fn) e->fn(e->args, y + at, c, 0, at, pixels);
     }
