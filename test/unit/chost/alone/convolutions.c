@@ -227,7 +227,7 @@ static void test_winograd(ptrdiff_t n) {
 }
 
 int main(void) {
-  for (int i = 0; i < 250; ++i) {
+  for (int i = 0; i < 120; ++i) {
     test_conv(0);
     test_conv_rows(0);
 #if ON_half_panels

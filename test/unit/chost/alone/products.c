@@ -110,7 +110,7 @@ static void test_recurrent(void) {
 }
 
 int main(void) {
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 150; ++i) {
     test_gemm();
     test_gemv();
     if (i % 3 == 0) test_recurrent();
