@@ -180,6 +180,11 @@ std::string operand_read(OperandKind kind, size_t arg) {
   }
 }
 
+void put_bounds(Function& f, const Epilogue& e, const std::string& fn, const std::string& args) {
+  f.put_struct("e",
+               structs::Epilogue{.lo = float_text(e.lo), .hi = float_text(e.hi), .fn = fn, .args = args});
+}
+
 }  // namespace
 
 void emit_elementwise(Function& f) {
@@ -235,8 +240,7 @@ void declare_epilogue(Function& f, const Epilogue& e) {
   const ir::Graph& graph = program.graph;
   f.need(Piece::epilogue);
   if (e.next == f.nodes().size()) {
-    f.put_struct(
-        "e", structs::Epilogue{.lo = float_text(e.lo), .hi = float_text(e.hi), .fn = "NULL", .args = "NULL"});
+    put_bounds(f, e, "NULL", "NULL");
     return;
   }
   // The function for the rest has the text of a Function but parameters of its own.
@@ -289,9 +293,7 @@ void declare_epilogue(Function& f, const Epilogue& e) {
   f.add_front(std::move(text));
   if (arg == 0) args = "NULL";
   f.put("const void* const e_args[] = {{{}}};", args);
-  f.put_struct("e",
-               structs::Epilogue{
-                   .lo = float_text(e.lo), .hi = float_text(e.hi), .fn = tail.symbol(), .args = "e_args"});
+  put_bounds(f, e, tail.symbol(), "e_args");
 }
 
 }  // namespace mrvlc::chost

@@ -70,13 +70,19 @@ class Optional {
   bool absent_ = false;
 };
 
-// "{.m = 2, .n = n0_1}", or, where that is long, lines of about 100 columns.
+// What a C compiler makes of a member without initialiser.
+inline bool is_zero(std::string_view text) {
+  return text == "0" || text == "0u" || text == "{0}" || text == "NULL";
+}
+
+// "{.m = 2, .n = n0_1}", or, where that is long, lines of about 100 columns. Members that are 0 are left to
+// C.
 template <class Struct>
 std::string initialiser(const Struct& members) {
   constexpr size_t kColumns = 94, kOneLine = 70;
   std::string out, line;
   members.each([&](std::string_view name, const auto& member) {
-    if (member.is_absent()) return;
+    if (member.is_absent() || is_zero(member.text())) return;
     const std::string one = "." + std::string(name) + " = " + member.text();
     if (line.size() + one.size() + 2 > kColumns && !line.empty()) {
       out += line + ",\n      ";
@@ -84,6 +90,7 @@ std::string initialiser(const Struct& members) {
     }
     line += (line.empty() ? "" : ", ") + one;
   });
+  if (line.empty()) return "{0}";
   const bool is_short = out.empty() && line.size() <= kOneLine;
   return (is_short ? "{" : "{\n      ") + out + line + "}";
 }

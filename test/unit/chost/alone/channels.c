@@ -9,8 +9,8 @@ static ptrdiff_t most_of(ptrdiff_t a, ptrdiff_t b) {
 }
 
 /* A depthwise convolution as it is defined: each channel has `m` results with weights of their own. */
-static float* wanted_depthwise(
-    const window* d, const float* x, const float* w, const float* bias, const K_epilogue* e) {
+static float* wanted_depthwise(const window* d, const float* x, const float* w, const float* bias,
+                               const K_epilogue* e) {
   const ptrdiff_t pixels = d->out_h * d->out_w, taps = d->kernel_h * d->kernel_w, all = d->channels * d->m;
   float* y = nothing(d->batch * all * pixels);
   for (ptrdiff_t i = 0; i < d->batch * all * pixels; ++i) {
@@ -54,7 +54,8 @@ static void end_job(const job* j, const char* what) {
 static K_plane_shape plane_of(const window* d, int* tap) {
   K_plane_shape p = {.batch = d->batch, .channels = d->channels, .multiplier = d->m, .h = d->h, .w = d->w};
   p.out_h = d->out_h, p.out_w = d->out_w, p.kernel_h = d->kernel_h, p.kernel_w = d->kernel_w;
-  p.stride_h = d->stride_h, p.stride_w = d->stride_w, p.dilation_h = d->dilation_h, p.dilation_w = d->dilation_w;
+  p.stride_h = d->stride_h, p.stride_w = d->stride_w, p.dilation_h = d->dilation_h,
+  p.dilation_w = d->dilation_w;
   p.pad_h = d->pad_h, p.pad_w = d->pad_w;
   p.rows = (most_of(d->out_h, 4) - 1) * d->stride_h + (d->kernel_h - 1) * d->dilation_h + 1;
   p.pitch = (d->out_w + 15) / 16 * 16 + (d->kernel_w - 1) * d->dilation_w / d->stride_w + 1;
@@ -97,10 +98,19 @@ static void test_depthwise3(void) {
   d.kernel_h = d.kernel_w = 3, d.stride_h = d.stride_w = stride, d.dilation_h = d.dilation_w = 1;
   d.pad_h = draw(0, 1), d.pad_w = draw(0, 1);
   /* The middle taps lie within the image; the last ones may lie beyond. */
-  d.h = (d.out_h - 1) * stride - d.pad_h + 2 + draw(0, 2), d.w = (d.out_w - 1) * stride - d.pad_w + 2 + draw(0, 2);
+  d.h = (d.out_h - 1) * stride - d.pad_h + 2 + draw(0, 2),
+  d.w = (d.out_w - 1) * stride - d.pad_w + 2 + draw(0, 2);
   const job j = drawn_job(d);
-  const K_depthwise3_shape p = {.batch = d.batch, .channels = d.channels, .multiplier = d.m, .h = d.h, .w = d.w,
-      .out_h = d.out_h, .out_w = d.out_w, .stride = stride, .top = d.pad_h, .left = d.pad_w};
+  const K_depthwise3_shape p = {.batch = d.batch,
+                                .channels = d.channels,
+                                .multiplier = d.m,
+                                .h = d.h,
+                                .w = d.w,
+                                .out_h = d.out_h,
+                                .out_w = d.out_w,
+                                .stride = stride,
+                                .top = d.pad_h,
+                                .left = d.pad_w};
   float* copy = nothing(d.h * d.w + 16);
   K_depthwise3(&p, j.x, j.w, j.bias_or_none, j.y, copy, &j.e);
   end_job(&j, "depthwise3");
@@ -152,7 +162,7 @@ static void test_pool(void) {
     float v = is_max ? -INFINITY : 0.0f;
     for (ptrdiff_t t = 0; t < d.kernel_h * d.kernel_w; ++t) {
       const float one = read_of(&d, plane, i % pixels / d.out_w, i % d.out_w, t / d.kernel_w, t % d.kernel_w,
-          is_max ? -INFINITY : 0.0f);
+                                is_max ? -INFINITY : 0.0f);
       v = !is_max ? v + one : one > v || isnan(one) ? one : v;
     }
     wanted[i] = v;

@@ -19,8 +19,11 @@ typedef struct panels {
 
 static panels panels_of(ptrdiff_t m) {
   const ptrdiff_t rest = m % 6, is_four = rest >= 1 && rest <= 4;
-  const panels p = {
-      .six = m / 6 + (rest == 5), .four = is_four, .rows = m / 6 * 6 + (rest == 5 ? 6 : is_four ? 4 : 0)};
+  const panels p = {.six = m / 6 + (rest == 5),
+                    .four = is_four,
+                    .rows = m / 6 * 6 + (rest == 5 ? 6
+                                         : is_four ? 4
+                                                   : 0)};
   return p;
 }
 
@@ -47,13 +50,15 @@ static float* packed_weights(const float* w, ptrdiff_t groups, ptrdiff_t m, ptrd
   return halves ? half : to;
 }
 
-static float* wanted_conv(const window* d, const float* x, const float* w, const float* bias, const K_epilogue* e) {
+static float* wanted_conv(const window* d, const float* x, const float* w, const float* bias,
+                          const K_epilogue* e) {
   const ptrdiff_t pixels = d->out_h * d->out_w;
   float* y = nothing(d->batch * d->groups * d->m * pixels);
   for (ptrdiff_t i = 0; i < d->batch * d->groups * d->m * pixels; ++i) {
     const ptrdiff_t pixel = i % pixels, m = i / pixels % d->m, g = i / pixels / d->m % d->groups;
     const ptrdiff_t channel = g * d->m + m;
-    const float sum = conv_of(d, x, w, i / pixels / d->m / d->groups, g, m, pixel / d->out_w, pixel % d->out_w);
+    const float sum =
+        conv_of(d, x, w, i / pixels / d->m / d->groups, g, m, pixel / d->out_w, pixel % d->out_w);
     y[i] = finished(e, sum + (bias ? bias[channel] : 0.0f), channel, pixel, i);
   }
   return y;
@@ -110,7 +115,8 @@ static void test_conv(int halves) {
   const ptrdiff_t pixels = d.out_h * d.out_w, depth = d.channels * j.taps;
   const panels rows = panels_of(d.m);
   const int shared = (int)draw(0, 1);
-  K_conv_shape p = {.batch = d.batch, .groups = d.groups, .channels = d.channels, .h = d.h, .w = d.w, .m = d.m};
+  K_conv_shape p = {
+      .batch = d.batch, .groups = d.groups, .channels = d.channels, .h = d.h, .w = d.w, .m = d.m};
   p.out_h = d.out_h, p.out_w = d.out_w, p.stride_h = d.stride_h, p.stride_w = d.stride_w, p.taps = j.taps;
   p.panels6 = rows.six, p.panels4 = rows.four, p.block_k = draw(1, depth), p.ldb = 16 * draw(1, 4);
   p.left = -d.pad_w, p.pitch = d.out_w + (d.kernel_w - 1) * d.dilation_w / d.stride_w + 8;
@@ -143,9 +149,11 @@ static void test_conv_rows(int halves) {
   const job j = drawn_job(d);
   const panels rows = panels_of(d.m);
   const ptrdiff_t in_row = (d.out_w + 7) / 8, pieces = d.out_h * in_row;
-  K_conv_rows_shape p = {.batch = d.batch, .groups = d.groups, .channels = d.channels, .h = d.h, .w = d.w, .m = d.m};
+  K_conv_rows_shape p = {
+      .batch = d.batch, .groups = d.groups, .channels = d.channels, .h = d.h, .w = d.w, .m = d.m};
   p.out_h = d.out_h, p.out_w = d.out_w, p.stride_h = d.stride_h, p.stride_w = d.stride_w, p.taps = j.taps;
-  p.panels6 = rows.six, p.panels4 = rows.four, p.block_channels = draw(1, d.channels), p.pieces = 2 * draw(1, 16);
+  p.panels6 = rows.six, p.panels4 = rows.four, p.block_channels = draw(1, d.channels),
+  p.pieces = 2 * draw(1, 16);
   p.left = -d.pad_w, p.top = -d.pad_h, p.reach = (d.kernel_h - 1) * d.dilation_h + 1, p.end = pieces;
   p.pitch = 8 * in_row + (d.kernel_w - 1) * d.dilation_w / d.stride_w + 1;
   const ptrdiff_t strip_rows =
@@ -169,7 +177,8 @@ static void test_conv_rows(int halves) {
   free(strip), free(weights), free(unpacked);
 }
 
-/* G w G' for one dimension: a weight for each place from three taps. The points are those of kernels/winograd.c. */
+/* G w G' for one dimension: a weight for each place from three taps. The points are those of
+ * kernels/winograd.c. */
 static void transformed(ptrdiff_t n, const float* w, double* to) {
   static const double points[] = {0, 0.625, -0.625, 1.5, -1.5}, few[] = {0, 1, -1};
   const double* p = n == 4 ? points : few;
@@ -198,7 +207,8 @@ static float* winograd_weights(const window* d, ptrdiff_t n, const float* w) {
       const float line[3] = {(float)down[k][0], (float)down[k][1], (float)down[k][2]};
       transformed(n, line, across);
       for (ptrdiff_t q = 0; q < s; ++q)
-        to[first * d->channels * places + ((k * s + q) * d->channels + c) * height + row - first] = (float)across[q];
+        to[first * d->channels * places + ((k * s + q) * d->channels + c) * height + row - first] =
+            (float)across[q];
     }
   }
   return to;

@@ -1,5 +1,5 @@
-/* Shapes and numbers for the tests of kernels by themselves. Numbers are few bits, so that sums of products are exact in
- * float whatever their order: results are compared for equality. */
+/* Shapes and numbers for the tests of kernels by themselves. Numbers are few bits, so that sums of products
+ * are exact in float whatever their order: results are compared for equality. */
 #ifndef MRVLC_TEST_ALONE_DRAW_H
 #define MRVLC_TEST_ALONE_DRAW_H
 #include <stdio.h>
@@ -46,17 +46,17 @@ static float behind_of(ptrdiff_t row, ptrdiff_t col, ptrdiff_t at) {
 }
 
 #if defined(WITH_EPILOGUE)
-static void behind(
-    const void* const* args, float* y, ptrdiff_t row, ptrdiff_t col, ptrdiff_t at, ptrdiff_t n) {
+static void behind(const void* const* args, float* y, ptrdiff_t row, ptrdiff_t col, ptrdiff_t at,
+                   ptrdiff_t n) {
   (void)args;
   for (ptrdiff_t i = 0; i < n; ++i) y[i] += behind_of(row, col + i, at + i);
 }
 
 static K_epilogue drawn_epilogue(void) {
   const K_epilogue e = {.lo = draw(0, 1) ? -INFINITY : -4.0f,
-      .hi = draw(0, 1) ? INFINITY : 6.0f,
-      .fn = draw(0, 1) ? behind : NULL,
-      .args = NULL};
+                        .hi = draw(0, 1) ? INFINITY : 6.0f,
+                        .fn = draw(0, 1) ? behind : NULL,
+                        .args = NULL};
   return e;
 }
 
@@ -71,7 +71,8 @@ typedef struct window {
   ptrdiff_t dilation_h, dilation_w, pad_h, pad_w;
 } window;
 
-static ptrdiff_t drawn_extent(ptrdiff_t out, ptrdiff_t stride, ptrdiff_t kernel, ptrdiff_t dilation, ptrdiff_t pad) {
+static ptrdiff_t drawn_extent(ptrdiff_t out, ptrdiff_t stride, ptrdiff_t kernel, ptrdiff_t dilation,
+                              ptrdiff_t pad) {
   const ptrdiff_t n = (out - 1) * stride + (kernel - 1) * dilation + 1 - pad - draw(0, pad);
   return n < 1 ? 1 : n;
 }
@@ -87,8 +88,8 @@ static window drawn_window(ptrdiff_t least_w, ptrdiff_t most_w) {
 }
 
 /* The element of a channel that tap (r, s) of result (oy, ox) reads; `outside` where there is none. */
-static float read_of(const window* d, const float* plane, ptrdiff_t oy, ptrdiff_t ox, ptrdiff_t r, ptrdiff_t s,
-    float outside) {
+static float read_of(const window* d, const float* plane, ptrdiff_t oy, ptrdiff_t ox, ptrdiff_t r,
+                     ptrdiff_t s, float outside) {
   const ptrdiff_t iy = oy * d->stride_h + r * d->dilation_h - d->pad_h;
   const ptrdiff_t ix = ox * d->stride_w + s * d->dilation_w - d->pad_w;
   return iy >= 0 && iy < d->h && ix >= 0 && ix < d->w ? plane[iy * d->w + ix] : outside;
@@ -96,7 +97,7 @@ static float read_of(const window* d, const float* plane, ptrdiff_t oy, ptrdiff_
 
 /* A convolution as it is defined: w[group][m][channel][tap]. */
 static float conv_of(const window* d, const float* x, const float* w, ptrdiff_t n, ptrdiff_t g, ptrdiff_t m,
-    ptrdiff_t oy, ptrdiff_t ox) {
+                     ptrdiff_t oy, ptrdiff_t ox) {
   const ptrdiff_t taps = d->kernel_h * d->kernel_w;
   float sum = 0.0f;
   for (ptrdiff_t c = 0; c < d->channels; ++c) {

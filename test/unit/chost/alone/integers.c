@@ -22,8 +22,12 @@ static rows_of_weights drawn_rows(ptrdiff_t groups, ptrdiff_t m, ptrdiff_t tile)
     r.bias[i] = (uint32_t)draw(-30000, 30000);
     r.centre[i] = centred ? (uint32_t)draw(-128, 127) : 0;
   }
-  const K_scales e = {.scale = scaled ? r.scale : NULL, .bias = r.bias, .centre = centred ? r.centre : NULL,
-      .lo = draw(0, 1) ? -7.0f : 0.0f, .hi = draw(0, 1) ? 245.0f : 90.0f, .zero = 7};
+  const K_scales e = {.scale = scaled ? r.scale : NULL,
+                      .bias = r.bias,
+                      .centre = centred ? r.centre : NULL,
+                      .lo = draw(0, 1) ? -7.0f : 0.0f,
+                      .hi = draw(0, 1) ? 245.0f : 90.0f,
+                      .zero = 7};
   r.e = e;
   return r;
 }
@@ -39,7 +43,8 @@ static uint8_t* bytes(ptrdiff_t n) {
 }
 
 /* Compares result `at`, a byte or 32 bits, with what becomes of `sum`, that of (w - zero point) x. */
-static void check(const char* what, const rows_of_weights* r, ptrdiff_t row, uint32_t sum, const uint8_t* y, ptrdiff_t at) {
+static void check(const char* what, const rows_of_weights* r, ptrdiff_t row, uint32_t sum, const uint8_t* y,
+                  ptrdiff_t at) {
   uint32_t got = y[at], wanted = sum + r->bias[row];
   if (r->e.scale) {
     float v = (float)(int32_t)wanted * r->scale[row];
@@ -56,16 +61,18 @@ static void check(const char* what, const rows_of_weights* r, ptrdiff_t row, uin
 
 static const uint32_t flips[2] = {0, 0x80808080u};
 
-static int32_t read_byte(const window* d, const uint8_t* plane, ptrdiff_t oy, ptrdiff_t ox, ptrdiff_t t, int outside, uint32_t flip) {
+static int32_t read_byte(const window* d, const uint8_t* plane, ptrdiff_t oy, ptrdiff_t ox, ptrdiff_t t,
+                         int outside, uint32_t flip) {
   const ptrdiff_t iy = oy * d->stride_h + t / d->kernel_w * d->dilation_h - d->pad_h;
   const ptrdiff_t ix = ox * d->stride_w + t % d->kernel_w * d->dilation_w - d->pad_w;
   const int inside = iy >= 0 && iy < d->h && ix >= 0 && ix < d->w;
   return (int32_t)((inside ? plane[iy * d->w + ix] : (uint8_t)outside) ^ (flip & 255u));
 }
 
-/* Quads of `height` rows from `row` on, [depth][height]; rows beyond `m` are zeros, weights beyond `depth` zero points. */
-static uint32_t* pack_quads(const int8_t* w, const rows_of_weights* r, ptrdiff_t first, ptrdiff_t row, ptrdiff_t m, ptrdiff_t depth,
-    ptrdiff_t height, uint32_t* to) {
+/* Quads of `height` rows from `row` on, [depth][height]; rows beyond `m` are zeros, weights beyond `depth`
+ * zero points. */
+static uint32_t* pack_quads(const int8_t* w, const rows_of_weights* r, ptrdiff_t first, ptrdiff_t row,
+                            ptrdiff_t m, ptrdiff_t depth, ptrdiff_t height, uint32_t* to) {
   for (ptrdiff_t q = 0; q < (depth + 3) / 4; ++q) {
     for (ptrdiff_t i = row; i < row + height; ++i) {
       uint32_t quad = 0;
@@ -87,13 +94,16 @@ static void test_conv(int few) {
     d.kernel_h = d.kernel_w = d.stride_h = d.stride_w = 1, d.pad_h = d.pad_w = 0;
     d.h = d.out_h, d.w = d.out_w, d.channels = draw(1, 30);
   }
-  const ptrdiff_t taps = d.kernel_h * d.kernel_w, depth = d.channels * taps, pixels = d.out_h * d.out_w, rest = d.m % 6;
+  const ptrdiff_t taps = d.kernel_h * d.kernel_w, depth = d.channels * taps, pixels = d.out_h * d.out_w,
+                  rest = d.m % 6;
   const rows_of_weights r = drawn_rows(d.groups, d.m, few ? 16 : 1);
-  K_integer_shape p = {.batch = d.batch, .groups = d.groups, .channels = d.channels, .h = d.h, .w = d.w, .m = d.m};
+  K_integer_shape p = {
+      .batch = d.batch, .groups = d.groups, .channels = d.channels, .h = d.h, .w = d.w, .m = d.m};
   p.out_h = d.out_h, p.out_w = d.out_w, p.stride_h = d.stride_h, p.stride_w = d.stride_w, p.taps = taps;
   p.depth = (depth + 3) / 4, p.panels6 = d.m / 6 + (rest == 5), p.panels4 = rest >= 1 && rest <= 4;
   p.ldb = few ? (pixels + 15) / 16 * 16 : 32 * draw(1, 3), p.top = -d.pad_h, p.left = -d.pad_w;
-  p.reach = (d.kernel_h - 1) * d.dilation_h, p.pitch = d.out_w + (d.kernel_w - 1) * d.dilation_w / d.stride_w + 16;
+  p.reach = (d.kernel_h - 1) * d.dilation_h,
+  p.pitch = d.out_w + (d.kernel_w - 1) * d.dilation_w / d.stride_w + 16;
   p.flip = flips[draw(0, 1)], p.outside = (int)draw(0, 255), p.direct = direct;
   int tap[16];
   for (ptrdiff_t t = 0; t < taps; ++t) {
@@ -102,7 +112,8 @@ static void test_conv(int few) {
   }
   p.tap = tap;
   const ptrdiff_t strip = ((p.ldb / d.out_w + 2) * d.stride_h + p.reach + 1) * d.stride_w * p.pitch;
-  uint8_t *x = bytes(d.batch * d.groups * d.channels * d.h * d.w), *y = bytes(4 * d.batch * d.groups * d.m * pixels);
+  uint8_t *x = bytes(d.batch * d.groups * d.channels * d.h * d.w),
+          *y = bytes(4 * d.batch * d.groups * d.m * pixels);
   int8_t* w = (int8_t*)bytes(d.groups * d.m * depth);
   uint32_t* quads = (uint32_t*)(void*)bytes(4 * p.depth * d.groups * (d.m + 32));
   uint8_t* scratch = bytes(4 * p.depth * p.ldb + 4 * (p.ldb + 16) + strip + 32);
@@ -120,7 +131,8 @@ static void test_conv(int few) {
     for (ptrdiff_t k = 0; k < depth; ++k) {
       const uint8_t* plane = x + (image * d.channels + k / taps) * d.h * d.w;
       const int32_t weight = w[(g * d.m + m) * depth + k] - (int32_t)r.centre[g * r.rows + m];
-      sum += (uint32_t)(weight * read_byte(&d, plane, pixel / d.out_w, pixel % d.out_w, k % taps, p.outside, p.flip));
+      sum += (uint32_t)(weight *
+                        read_byte(&d, plane, pixel / d.out_w, pixel % d.out_w, k % taps, p.outside, p.flip));
     }
     check(few ? "integer_few" : "integer_conv", &r, g * r.rows + m, sum, y, i);
   }
@@ -133,7 +145,8 @@ static void test_depthwise(void) {
   const ptrdiff_t multiplier = draw(1, 2), all = d.channels * multiplier, pixels = d.out_h * d.out_w;
   const ptrdiff_t taps = d.kernel_h * d.kernel_w, groups = (d.kernel_w + 3) / 4;
   const rows_of_weights r = drawn_rows(1, all, 1);
-  K_integer_depthwise_shape p = {.batch = d.batch, .channels = d.channels, .multiplier = multiplier, .h = d.h};
+  K_integer_depthwise_shape p = {
+      .batch = d.batch, .channels = d.channels, .multiplier = multiplier, .h = d.h};
   p.w = d.w, p.out_h = d.out_h, p.out_w = d.out_w, p.kernel_h = d.kernel_h, p.groups = groups;
   p.stride_h = d.stride_h, p.stride_w = d.stride_w, p.pad_h = d.pad_h, p.pad_w = d.pad_w;
   p.pitch = d.out_w + (d.kernel_w - 1) * d.dilation_w / d.stride_w;
@@ -168,7 +181,8 @@ static void test_depthwise(void) {
     uint32_t sum = 0;
     for (ptrdiff_t t = 0; t < taps; ++t) {
       const int32_t weight = w[c * taps + t] - (int32_t)r.centre[c];
-      sum += (uint32_t)(weight * read_byte(&d, plane, pixel / d.out_w, pixel % d.out_w, t, p.outside, p.flip));
+      sum +=
+          (uint32_t)(weight * read_byte(&d, plane, pixel / d.out_w, pixel % d.out_w, t, p.outside, p.flip));
     }
     check("integer_depthwise", &r, c, sum, y, i);
   }
@@ -188,7 +202,8 @@ static void test_matrix(void) {
   for (ptrdiff_t i = 0; i < n * m; ++i) {
     uint32_t sum = 0;
     for (ptrdiff_t q = 0; q < k; ++q)
-      sum += (uint32_t)((w[i % m * k + q] - (int32_t)r.centre[i % m]) * (int32_t)(x[i / m * k + q] ^ (flip & 255u)));
+      sum += (uint32_t)((w[i % m * k + q] - (int32_t)r.centre[i % m]) *
+                        (int32_t)(x[i / m * k + q] ^ (flip & 255u)));
     check("integer_matrix", &r, i % m, sum, y, i);
   }
   end_rows(&r);

@@ -34,7 +34,8 @@ static void test_gemm(void) {
   p.b_k = b_turned ? 1 : p.n, p.b_n = b_turned ? p.k : 1;
   p.block_m = draw(0, 1) ? p.m : 6 * draw(1, 3), p.block_k = draw(1, p.k);
   float *a = numbers(p.m * p.k), *b = numbers(p.k * p.n), *plain = numbers(p.k * p.n);
-  float *bias = numbers(p.n), *y = nothing(p.m * p.n), *wanted = nothing(p.m * p.n), *panel = nothing(16 * p.k);
+  float *bias = numbers(p.n), *y = nothing(p.m * p.n), *wanted = nothing(p.m * p.n),
+        *panel = nothing(16 * p.k);
   const K_epilogue e = drawn_epilogue();
   const int has_bias = (int)draw(0, 1);
   for (ptrdiff_t i = 0; i < p.k; ++i)
