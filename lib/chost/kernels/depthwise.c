@@ -248,6 +248,7 @@ static void K_depthwise_rows3(
 #endif
 
 //@ piece depthwise: depthwise_units
+//@ for Conv: depthwise, any window
 static void K_depthwise_channel(
     const K_plane_shape* p, const float* plane, const K_depthwise_filter* f, float* y) {
   //@ when depthwise_windows
@@ -288,6 +289,7 @@ static void K_depthwise(const K_plane_shape* p, const float* x, const float* w, 
 }
 
 //@ piece pool_planes: plane_shape
+//@ for AveragePool, MaxPool: two dimensions, float32, at most 64 taps, a plane that stays in the first-level cache
 /* What windows are reduced to. */
 enum { K_POOL_SUMS, K_POOL_MAXIMA, K_POOL_MAXIMA_OR_NAN };
 

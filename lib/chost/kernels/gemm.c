@@ -1,4 +1,5 @@
 //@ piece gemm: tiles_of tiles_alone tile micro1 rows least
+//@ for MatMul, Gemm: float32; a constant right operand is packed when the model is compiled
 /* y[m][n] = a[m][k] * b[k][n]. b is packed in panels of 16 columns, panel[k][16], at compile time (b_packed)
  * or here, panel by panel. */
 // Element strides of a and b are given, so either may be transposed. Of block_m rows all columns are made
@@ -109,6 +110,7 @@ static void K_gemv$form_panels(ptrdiff_t k, const float* x, const $weight* b, fl
 }
 
 //@ piece gemv$form: epilogue tile micro1$form
+//@ for MatMul, Gemm: one row by a constant matrix
 //@ hole form suffix: what names of this form end in
 //@ hole weight type: an element of b
 //@ hole load function: K_VW weights as floats

@@ -63,6 +63,7 @@ static void K_integer_rows(const K_rows_shape* p, const K_scales* e, ptrdiff_t m
 }
 
 //@ piece integer_few: integer_gather integer_rows
+//@ for QLinearConv, ConvInteger: constant weights, few output pixels
 /* A convolution with few output pixels: those of an image are one block. */
 static void K_integer_few(
     const K_integer_shape* p, const void* x, const void* w, void* y, void* scratch, const K_scales* e) {
@@ -81,6 +82,7 @@ static void K_integer_few(
 }
 
 //@ piece integer_matrix: integer_rows
+//@ for QLinearMatMul, MatMulInteger, 1x1 QLinearConv of one pixel: a constant matrix
 /* y[n][m] = x[n][k] times the transposed weights: rows of x are what pixels are above. */
 static void K_integer_matrix(ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, uint32_t flip, const void* x,
     const void* w, void* y, void* scratch, const K_scales* e) {

@@ -23,6 +23,7 @@ typedef K_vec K_sums;
 #define K_LANES_OF(w, p) const float* const w = (p)
 
 //@ piece recurrent$form: sums $unpack
+//@ for LSTM, GRU, RNN: constant weights
 //@ hole form suffix: what names of this form end in
 //@ hole weight type: an element of w
 //@ hole load function: K_SUMS weights as floats
