@@ -70,37 +70,32 @@ class Optional {
   bool absent_ = false;
 };
 
-// What a C compiler makes of a member without initialiser.
-inline bool is_zero(std::string_view text) {
-  return text == "0" || text == "0u" || text == "{0}" || text == "NULL";
-}
-
-// "{.m = 2, .n = n0_1}", or, where that is long, lines of about 100 columns. Members that are 0 are left to
-// C.
+// "{.m = 2, .n = n0_1}", in lines of about 106 columns; the first begins at `column`. All members are
+// written, those that are 0 too: GCC makes other code of a constant that is given in part.
 template <class Struct>
-std::string initialiser(const Struct& members) {
-  constexpr size_t kColumns = 94, kOneLine = 70;
-  std::string out, line;
+std::string initialiser(const Struct& members, size_t column = 0) {
+  constexpr size_t kColumns = 106;
+  std::string out = "{", separator;
+  size_t at = column + 1;
   members.each([&](std::string_view name, const auto& member) {
-    if (member.is_absent() || is_zero(member.text())) return;
+    if (member.is_absent()) return;
     const std::string one = "." + std::string(name) + " = " + member.text();
-    if (line.size() + one.size() + 2 > kColumns && !line.empty()) {
-      out += line + ",\n      ";
-      line.clear();
-    }
-    line += (line.empty() ? "" : ", ") + one;
+    const bool fits = separator.empty() || at + one.size() + 3 <= kColumns;
+    out += fits ? separator : separator.substr(0, 1) + "\n    ";
+    out += one;
+    at = (fits ? at + separator.size() : 4) + one.size();
+    separator = ", ";
   });
-  if (line.empty()) return "{0}";
-  const bool is_short = out.empty() && line.size() <= kOneLine;
-  return (is_short ? "{" : "{\n      ") + out + line + "}";
+  return out + "}";
 }
 
 // "const net_gemm_shape p = {.m = 2};" `prefix`: "net".
 template <class Struct>
 std::string declaration(std::string_view prefix, std::string_view name, const Struct& members,
                         std::string_view qualifier = "const ") {
-  return std::string(qualifier) + std::string(prefix) + std::string(Struct::kStruct.substr(1)) + " " +
-         std::string(name) + " = " + initialiser(members) + ";";
+  const std::string head = std::string(qualifier) + std::string(prefix) +
+                           std::string(Struct::kStruct.substr(1)) + " " + std::string(name) + " = ";
+  return head + initialiser(members, head.size() + 2) + ";";
 }
 
 }  // namespace mrvlc::ops::structs

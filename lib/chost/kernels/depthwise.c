@@ -289,7 +289,7 @@ static void K_depthwise(const K_plane_shape* p, const float* x, const float* w, 
 }
 
 //@ piece pool_planes: plane_shape
-//@ for AveragePool, MaxPool: two dimensions, float32, at most 64 taps, a plane that stays in the first-level cache
+//@ for AveragePool, MaxPool: two dimensions, float32, at most 64 taps, small planes
 /* What windows are reduced to. */
 enum { K_POOL_SUMS, K_POOL_MAXIMA, K_POOL_MAXIMA_OR_NAN };
 
