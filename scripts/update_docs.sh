@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the parts of docs/ that come from the program: docs/operators.md, docs/codes.md, the arrows of docs/architecture.md, the options of docs/command-line.md, and the picture of the README. With --check only compares (a test does that).
+# Writes the parts of docs/ that come from the program: docs/operators.md, docs/codes.md, the arrows of docs/architecture.md, the options of docs/command-line.md, docs/kernels.md, and the picture of the README. With --check only compares (a test does that).
 #   scripts/update_docs.sh [--check] [MRVLC]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -74,6 +74,7 @@ options() {
   table=$("$mrvlc" help --markdown) || return 1
   TABLE=$table awk '/^<!-- options end -->$/ { skip = 0 } !skip { print } /^<!-- options -->$/ { print ENVIRON["TABLE"]; skip = 1 }' docs/command-line.md
 }
+kernels() { python3 scripts/kernel_table.py .; }
 # renew PAGE FUNCTION
 renew() {
   if [ "$check" = yes ]; then
@@ -88,4 +89,5 @@ renew docs/operators.md operators
 renew docs/codes.md codes
 renew docs/architecture.md architecture
 renew docs/command-line.md options
+renew docs/kernels.md kernels
 renew docs/pictures/digits.svg picture

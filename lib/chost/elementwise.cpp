@@ -180,6 +180,11 @@ std::string operand_read(OperandKind kind, size_t arg) {
   }
 }
 
+void put_bounds(Function& f, const Epilogue& e, const std::string& fn, const std::string& args) {
+  f.put_struct("e",
+               structs::Epilogue{.lo = float_text(e.lo), .hi = float_text(e.hi), .fn = fn, .args = args});
+}
+
 }  // namespace
 
 void emit_elementwise(Function& f) {
@@ -233,9 +238,9 @@ void fold_epilogue(Function& f, int64_t channels, Epilogue& e) {
 void declare_epilogue(Function& f, const Epilogue& e) {
   Program& program = f.program();
   const ir::Graph& graph = program.graph;
-  std::string type = f.need(Piece::epilogue);
+  f.need(Piece::epilogue);
   if (e.next == f.nodes().size()) {
-    f.put("const {} e = {{{}, {}, NULL, NULL}};", type, float_text(e.lo), float_text(e.hi));
+    put_bounds(f, e, "NULL", "NULL");
     return;
   }
   // The function for the rest has the text of a Function but parameters of its own.
@@ -288,7 +293,7 @@ void declare_epilogue(Function& f, const Epilogue& e) {
   f.add_front(std::move(text));
   if (arg == 0) args = "NULL";
   f.put("const void* const e_args[] = {{{}}};", args);
-  f.put("const {} e = {{{}, {}, {}, e_args}};", type, float_text(e.lo), float_text(e.hi), tail.symbol());
+  put_bounds(f, e, tail.symbol(), "e_args");
 }
 
 }  // namespace mrvlc::chost

@@ -1,10 +1,10 @@
-# cmake -DFILES="a.c;b.c" -DHEADERS="device.h;..." -DMADE="imicro4;imicro6" -DUSERS="op.cpp;..." -DTEXT=kernel_text.cpp -DNAMES=kernel_pieces.def -P embed.cmake
-# TEXT: files and headers as strings. NAMES: MRVLC_PIECE(name) for each piece in them and each that is MADE when the compiler runs.
-# A piece that does not exist ends the build: one that another needs or asks about, or that the emission of an operator calls,
+# cmake -DFILES="a.c;b.c" -DHEADERS="device.h;..." -DUSERS="op.cpp;..." -DTEXT=kernel_text.cpp -DNAMES=kernel_pieces.def -P embed.cmake
+# TEXT: files (kernels in their forms) and headers as strings. NAMES: MRVLC_PIECE(name) for each piece in them. The build ends at a piece
+# that stands there twice, and at one that does not exist: that another needs or asks about, or that the emission of an operator calls,
 # helper("name").
 cmake_minimum_required(VERSION 3.25)
 set(text "#include \"kernel_text.h\"\n\nnamespace mrvlc::chost {\n\nconst KernelText kKernelTexts[] = {\n")
-set(names ${MADE})
+set(names "")
 set(needed "")
 foreach(file ${FILES})
   get_filename_component(name ${file} NAME_WE)
@@ -16,6 +16,9 @@ foreach(file ${FILES})
   string(REGEX MATCHALL "//@ piece [^\n]*" heads "${code}")
   foreach(head ${heads})
     string(REGEX REPLACE "^//@ piece ([a-z0-9_]+).*$" "\\1" piece "${head}")
+    if(piece IN_LIST names)
+      message(FATAL_ERROR "lib/chost/kernels/${name}.c: there is another piece '${piece}'")
+    endif()
     list(APPEND names ${piece})
     if(head MATCHES ": (.*)$")
       separate_arguments(wanted UNIX_COMMAND "${CMAKE_MATCH_1}")

@@ -6,11 +6,14 @@
 #include <optional>
 #include <set>
 
+#include "mrvlc/ops/kernel_structs.h"
 #include "mrvlc/ops/run_time_shapes.h"
 #include "mrvlc/ops/strings.h"
 #include "program.h"
 
 namespace mrvlc::chost {
+
+namespace structs = ops::structs;
 
 class Function {
  public:
@@ -32,6 +35,11 @@ class Function {
   template <class... Args>
   void put(fmt::format_string<Args...> format, Args&&... args) {
     line(fmt::format(format, std::forward<Args>(args)...));
+  }
+  // Declares a struct of a kernel, or a view: "const net_gemm_shape p = {.m = 2};"
+  template <class Struct>
+  void put_struct(std::string_view name, const Struct& members, std::string_view qualifier = "const ") {
+    line(structs::declaration(program_.options.name, name, members, qualifier));
   }
   void open(std::string_view head);
   void close();

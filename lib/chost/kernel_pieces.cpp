@@ -92,17 +92,6 @@ const Kernels& kernels() {
   static const Kernels all = [] {
     Kernels k;
     for (size_t i = 0; i < kKernelTextCount; ++i) split(kKernelTexts[i].code, k);
-    add(k, Piece::imicro4, {Piece::dot}, integer_micro(4));
-    add(k, Piece::imicro6, {Piece::dot}, integer_micro(6));
-    add(k, Piece::irows11, {Piece::dot}, integer_rows(1, 1));
-    add(k, Piece::irows14, {Piece::dot}, integer_rows(1, 4));
-    add(k, Piece::irows41, {Piece::dot}, integer_rows(4, 1));
-    const auto text = [&](Piece piece) { return std::string_view(k[static_cast<size_t>(piece)].text); };
-    add(k, Piece::micro1_half, {Piece::half_load}, in_halves(text(Piece::micro1)));
-    add(k, Piece::gemv_half, {Piece::epilogue, Piece::tile, Piece::micro1_half},
-        in_halves(text(Piece::gemv)));
-    add(k, Piece::gemv_panels_half, {Piece::tile, Piece::micro1_half}, in_halves(text(Piece::gemv_panels)));
-    add(k, Piece::recurrent_half, {Piece::half_lanes}, in_halves(text(Piece::recurrent)));
     return k;
   }();
   return all;

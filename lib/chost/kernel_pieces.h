@@ -2,7 +2,9 @@
 // identifiers in it that start with K_ get the program's prefix. NAMEs are symbols, listed by embed.cmake
 // when the compiler is built. Lines between "//@ when NAME" and "//@ end" are for programs that use that
 // piece for another reason, those between "//@ unless NAME" and "//@ end" for all others; one may stand in
-// another. Comments "// ..." stay here: generated C has the others, which say what a function does.
+// another. Comments "// ..." stay here: generated C has the others, which say what a function does. A piece
+// whose source has holes ($weight) is here once for every form of it: forms.cmake fills them when the
+// compiler is built.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -36,13 +38,6 @@ const KernelPiece& kernel(Piece piece);
 
 // The text for a program that uses the pieces of which `used` is true.
 std::string resolved(std::string_view text, const std::function<bool(Piece)>& used);
-
-// Texts of pieces that are made: integer/micro.cpp.
-std::string integer_micro(int rows);
-std::string integer_rows(int tiles, int pixels);
-// The text of a kernel of recurrent.c, gemm.c (gemv) or tiles.c (micro1) whose operand b or w has 16 bits and
-// is unpacked where it is read, with names of its own: half_pieces.cpp.
-std::string in_halves(std::string_view text);
 
 // The functions that a kernel's source defines: each has a head that starts in column 0 and ends in "{", and
 // a body that ends with "}" in column 0.

@@ -230,6 +230,20 @@ void put_gemv(Function& f, const Product& p, const Epilogue& e, bool cut, const 
         bias == "NULL" ? bias : bias + " + first", y);
 }
 
+// `packed`: K_gemm_shape::b_packed.
+void declare_gemm_shape(Function& f, const Product& p, const std::string& m, const Size& block, int packed) {
+  f.put_struct("p", structs::GemmShape{.m = m,
+                                       .n = p.n,
+                                       .k = p.k,
+                                       .a_row = p.a_row,
+                                       .a_k = p.a_k,
+                                       .b_k = p.b_k,
+                                       .b_n = p.b_n,
+                                       .block_m = block_rows(f, p, m, packed != 0),
+                                       .block_k = block,
+                                       .b_packed = packed});
+}
+
 void emit_product(Function& f, const Product& p, Epilogue& e, bool alone) {
   const ir::Node& last = f.program().node(f.nodes().back());
   const Tensor* constant = f.program().graph.constant(f.head().inputs[1]);
@@ -268,11 +282,7 @@ void emit_product(Function& f, const Product& p, Epilogue& e, bool alone) {
   const bool rows = cut && !matrices;
   if (rows) put_range(f, p.m, kRows);
   const std::string m = rows ? "past - first" : p.m.text();
-  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};", f.prefixed("K_gemm_shape"), m, p.n, p.k,
-        p.a_row, p.a_k, p.b_k, p.b_n, block_rows(f, p, m, packed), block,
-        halves   ? 2
-        : packed ? 1
-                 : 0);
+  declare_gemm_shape(f, p, m, block, halves ? 2 : packed);
   for (size_t d = 0; d < p.batch.size(); ++d) {
     const std::string share = f.prefixed("K_share");
     const Size& n = p.batch[d];

@@ -139,8 +139,9 @@ void RunText::declare_cpu_views(const std::vector<ir::ValueId>& values, std::str
                                 std::string_view qualifier) {
   std::string list;
   for (size_t i = 0; i < values.size(); ++i) {
-    put("{}{}_view {}{} = {{{}, {{{}}}}};", qualifier, prefix_, kind, i, mutable_address(values[i]),
-        dims_text(program_.graph.value(values[i]).type));
+    const structs::View view{.data = mutable_address(values[i]),
+                             .dim = dims_text(program_.graph.value(values[i]).type)};
+    put("{}", structs::declaration(prefix_, fmt::format("{}{}", kind, i), view, qualifier));
     list += fmt::format("{}&{}{}", i == 0 ? "" : ", ", kind, i);
   }
   put("{0}{1}_view* const cpu_{2}[] = {{{3}}};", qualifier, prefix_, kind, list.empty() ? "NULL" : list);

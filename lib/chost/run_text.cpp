@@ -208,7 +208,8 @@ void RunText::declare_views() {
   const auto values = viewed_values();
   for (ir::ValueId v : values) {
     const TensorType& type = program_.graph.value(v).type;
-    put("{}_view {} = {{{}, {{{}}}}};", prefix_, view_name(v), mutable_address(v), dims_text(type));
+    const structs::View view{.data = mutable_address(v), .dim = dims_text(type)};
+    put("{}", structs::declaration(prefix_, view_name(v), view, ""));
   }
   const bool fallible = std::ranges::any_of(
       program_.steps, [](const Step& step) { return std::ranges::any_of(step.before, &Call::fallible); });

@@ -14,7 +14,7 @@ namespace {
 
 // All pieces of a file, for programs that use all of them.
 std::string kernels_of(std::string_view name) {
-  std::string text = slurp(fmt::format(MRVLC_SOURCE_DIR "/lib/chost/kernels/{}.c", name));
+  std::string text = slurp(fmt::format(MRVLC_KERNELS "/{}.c", name));
   for (size_t at = text.find("//@ unless"); at != std::string::npos; at = text.find("//@ unless", at))
     text.erase(at, text.find("//@ end", at) - at);
   return text;
@@ -23,8 +23,8 @@ std::string kernels_of(std::string_view name) {
 std::string preamble() {
   std::string text;
   for (auto header : {"math", "stddef", "stdint", "string"}) text += fmt::format("#include <{}.h>\n", header);
-  for (auto name :
-       {"base", "math", "recurrent", "helpers", "convert", "views", "dynamic", "dynamic_nn", "depthwise"})
+  for (auto name : {"base", "math", "half", "recurrent", "helpers", "convert", "views", "dynamic",
+                    "dynamic_nn", "depthwise"})
     text += kernels_of(name);
   return text;
 }

@@ -108,8 +108,10 @@ void BodyNode::copy_value(const std::string& to, const TensorType& type, const s
 }
 
 void BodyNode::declare_buffer(const std::string& var, const TensorType& type, int64_t bytes) {
-  f_.put("{}_view {} = {{{}, {{{}}}}};", prefix(), var,
-         f_.scratch(std::max({bytes, memory_bytes(type), int64_t{1}})), dims_text(type));
+  f_.put_struct(var,
+                structs::View{.data = f_.scratch(std::max({bytes, memory_bytes(type), int64_t{1}})),
+                              .dim = dims_text(type)},
+                "");
 }
 
 void BodyNode::call(size_t b, const std::vector<std::string>& in, const std::vector<std::string>& out) {

@@ -32,7 +32,9 @@ Status emit_loop(BodyNode& n) {
   f.put("const int64_t trips = {};", limited ? "*" + f.read(node.inputs[0], "x0") : "INT64_MAX");
   f.put("int64_t i = 0;");
   f.put("uint8_t go = {}, more = 1;", conditional ? "*" + f.read(node.inputs[1], "x1") : "1");
-  f.put("{0}_view iv = {{&i, {{0}}}}, gv = {{&go, {{0}}}}, mv = {{&more, {{0}}}};", n.prefix());
+  f.put_struct("iv", structs::View{.data = "&i", .dim = "0"}, "");
+  f.put_struct("gv", structs::View{.data = "&go", .dim = "0"}, "");
+  f.put_struct("mv", structs::View{.data = "&more", .dim = "0"}, "");
   States carried(n, body, {2, 2, 1}, states);
   carried.declare();
   std::vector<ScannedResult> scanned;

@@ -33,7 +33,7 @@ Status emit_sequence_map(BodyNode& n) {
   const std::string count = n.in_view(0) + "->dim[0]";
   for (size_t k = 0; k < n.formals(); ++k) {
     if (!is_mapped(n, k)) continue;
-    f.put("{}_view sc{} = {{NULL, {{0}}}};", n.prefix(), k);
+    f.put_struct(fmt::format("sc{}", k), structs::View{.data = "NULL", .dim = "0"}, "");
     if (k > 0) n.fail_if(fmt::format("{}->dim[0] < {}", n.in_view(k), count));
   }
   for (size_t k = 0; k < body.outputs().size(); ++k)

@@ -76,7 +76,7 @@ Status emit_block_transpose(Function& f, const ops::ConvParams& p, const Window2
   Epilogue e = begin_epilogue(f, p.out_channels);
   f.need(Piece::conv);
   declare_epilogue(f, e);
-  f.put("const {} clamp = {{e.lo, e.hi, NULL, NULL}};", f.prefixed("K_epilogue"));
+  f.put_struct("clamp", structs::Epilogue{.lo = "e.lo", .hi = "e.hi", .fn = "NULL", .args = "NULL"});
   const bool halves = f.program().stores_halves(f.head().inputs[1]);
   declare_shape(f, plan, {product_kernel(plan)},
                 unpacked_scratch(f, halves, unpacked_bytes(f, plan, Blocks::Usual)));
@@ -120,10 +120,43 @@ void take_part(Function& f, KernelCall& call, const ConvPlan& plan, const Epilog
   }
 }
 
+constexpr int64_t kPiece = 8;  // results of K_conv_rows side by side
+
+void declare_rows_shape(Function& f, const ConvPlan& plan, const Window2& w, const partition::RowsPlan& r,
+                        std::string_view unpacked) {
+  const Panels panels = choose_panels(plan.m);
+  using Text = structs::Optional<structs::TextMember>;
+  f.put_struct("p",
+               structs::ConvRowsShape{.batch = plan.batch,
+                                      .groups = plan.groups,
+                                      .channels = plan.channels,
+                                      .h = plan.in[0],
+                                      .w = plan.in[1],
+                                      .m = plan.m,
+                                      .out_h = plan.out[0],
+                                      .out_w = plan.out[1],
+                                      .stride_h = plan.stride[0],
+                                      .stride_w = plan.stride[1],
+                                      .taps = plan.taps.size(),
+                                      .panels6 = panels.six,
+                                      .panels4 = panels.four,
+                                      .block_channels = r.block_channels,
+                                      .pieces = r.pieces,
+                                      .left = -w.pad[1],
+                                      .top = -w.pad[0],
+                                      .reach = (w.kernel[0] - 1) * w.dilation[0] + 1,
+                                      .pitch = r.pitch,
+                                      .plane = r.plane,
+                                      .tap = "tap",
+                                      .begin = 0,
+                                      .end = plan.out[0] * ceil_div(plan.out[1], kPiece),
+                                      .unpacked = unpacks_panels(f) ? Text(unpacked) : structs::kAbsent});
+}
+
 void emit_rows(Function& f, const ConvPlan& plan, const ConvSizes& sizes, const Epilogue& e, Blocks blocks,
                const std::string& weights, bool halves, bool cut) {
   constexpr double kCopy = 2;  // rows of weights
-  const int64_t in_row = ceil_div(plan.out[1], 8), pieces = plan.out[0] * in_row;
+  const int64_t in_row = ceil_div(plan.out[1], kPiece), pieces = plan.out[0] * in_row;
   const int64_t depth = plan.channels * static_cast<int64_t>(plan.taps.size());
   const partition::RowsPlan r = rows_plan(sizes, blocks);
   const Window2& w = sizes.w;
@@ -135,17 +168,11 @@ void emit_rows(Function& f, const ConvPlan& plan, const ConvSizes& sizes, const 
     taps += fmt::format("{}{}", k == 0 ? "" : ", ",
                         (phase * r.rows + y / w.stride[0]) * r.pitch + x / w.stride[1]);
   }
-  f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
+  f.put("static const int tap[] = {{{}}};", taps);
   if (plan.stride[1] > 1) f.need(Piece::copy_step);
   const std::string unpacked =
       unpacked_scratch(f, halves, 4 * 6 * r.block_channels * static_cast<int64_t>(plan.taps.size()));
-  f.put(
-      "const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, 0, "
-      "{}{}}};",
-      f.prefixed("K_conv_rows_shape"), plan.batch, plan.groups, plan.channels, plan.in[0], plan.in[1], plan.m,
-      plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), panels.six, panels.four,
-      r.block_channels, r.pieces, -w.pad[1], -w.pad[0], (w.kernel[0] - 1) * w.dilation[0] + 1, r.pitch,
-      r.plane, f.prefixed("K_tap"), pieces, unpacked_text(f, unpacked));
+  declare_rows_shape(f, plan, w, r, unpacked);
   const int64_t order = r.block_channels * static_cast<int64_t>(plan.taps.size());
   const std::string strip = f.scratch(4 * (r.floats() + order));
   const ir::Node& last = f.program().node(f.nodes().back());
@@ -219,7 +246,7 @@ Status emit_conv_transpose(Function& f) {
   Epilogue e = begin_epilogue(f, p.out_channels);
   f.need(Piece::conv);
   declare_epilogue(f, e);
-  f.put("const {} clamp = {{e.lo, e.hi, NULL, NULL}};", f.prefixed("K_epilogue"));
+  f.put_struct("clamp", structs::Epilogue{.lo = "e.lo", .hi = "e.hi", .fn = "NULL", .args = "NULL"});
   std::string x = f.read(f.head().inputs[0], "x0"), y = f.write(last.outputs[0], "y0");
   int64_t columns_bytes = 0, phase_bytes = 0, panel_bytes = 0;
   std::vector<Phase> list;

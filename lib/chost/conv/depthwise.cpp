@@ -44,10 +44,21 @@ void emit_lanes(Function& f, const ops::ConvParams& p, const Window2& w, const E
   for (int64_t t = 0; t < taps; ++t)
     offsets += fmt::format("{}{}", t == 0 ? "" : ", ",
                            t / w.kernel[1] * w.dilation[0] * size[1] + t % w.kernel[1] * w.dilation[1]);
-  f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), offsets);
-  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};",
-        f.prefixed("K_lanes_shape"), batch, p.in_channels, w.in[0], w.in[1], w.out[0], w.out[1], w.stride[0],
-        w.stride[1], w.pad[0], w.pad[1], size[0], size[1], taps, f.prefixed("K_tap"));
+  f.put("static const int tap[] = {{{}}};", offsets);
+  f.put_struct("p", structs::LanesShape{.batch = batch,
+                                        .channels = p.in_channels,
+                                        .h = w.in[0],
+                                        .w = w.in[1],
+                                        .out_h = w.out[0],
+                                        .out_w = w.out[1],
+                                        .stride_h = w.stride[0],
+                                        .stride_w = w.stride[1],
+                                        .pad_h = w.pad[0],
+                                        .pad_w = w.pad[1],
+                                        .rows = size[0],
+                                        .cols = size[1],
+                                        .taps = taps,
+                                        .tap = "tap"});
   constexpr int64_t kAtOnce = 4;  // results
   const std::string scratch =
       f.scratch(4 * ((size[0] * size[1] + std::max(out, kAtOnce)) * kSideBySide + in + out));
@@ -65,10 +76,16 @@ void emit_lanes(Function& f, const ops::ConvParams& p, const Window2& w, const E
 void emit_windows3(Function& f, const ops::ConvParams& p, const Window2& w, const Epilogue& e,
                    const std::string& batch, bool cut) {
   constexpr int64_t kSlack = 8;  // what vectors read beyond either end of a channel
-  const std::string type = f.prefixed("K_depthwise3_shape");
-  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};", type, batch, p.in_channels,
-        p.out_channels / p.in_channels, w.in[0], w.in[1], w.out[0], w.out[1], w.stride[0], w.pad[0],
-        w.pad[1]);
+  f.put_struct("p", structs::Depthwise3Shape{.batch = batch,
+                                             .channels = p.in_channels,
+                                             .multiplier = p.out_channels / p.in_channels,
+                                             .h = w.in[0],
+                                             .w = w.in[1],
+                                             .out_h = w.out[0],
+                                             .out_w = w.out[1],
+                                             .stride = w.stride[0],
+                                             .top = w.pad[0],
+                                             .left = w.pad[1]});
   const std::string copy = f.scratch(4 * (w.in[0] * w.in[1] + 2 * kSlack));
   const ir::Node& last = f.program().node(f.nodes().back());
   const std::string weights = f.weights(constant_floats(f.program().graph.constant(f.head().inputs[1])));
@@ -78,7 +95,7 @@ void emit_windows3(Function& f, const ops::ConvParams& p, const Window2& w, cons
                   bias_text(f, e),
                   f.write(last.outputs[0], "y0"),
                   copy};
-  if (cut) call.take_part(f, put_depthwise_part(f, p, w, type), e);
+  if (cut) call.take_part(f, put_depthwise_part(f, p, w, f.prefixed("K_depthwise3_shape")), e);
   call.put(f);
 }
 
@@ -158,9 +175,10 @@ void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
   const bool own_kernel = w.kernel[0] == 5 || (w.kernel[0] == 3 && w.kernel[1] == 3);
   if (own_kernel && f.program().options.optimize != Optimize::Size) f.need(Piece::depthwise_windows);
   if (w.stride[1] > 1) f.need(Piece::copy_step);
-  const ops::WindowPlane plane = ops::window_plane(p, batch, p.in_channels, p.out_channels / p.in_channels);
-  f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), plane.taps);
-  f.put("const {} p = {{{}, {}}};", f.prefixed("K_plane_shape"), plane.shape, f.prefixed("K_tap"));
+  const ops::WindowPlane plane =
+      ops::window_plane(p, batch, p.in_channels, p.out_channels / p.in_channels, "tap");
+  f.put("static const int tap[] = {{{}}};", plane.taps);
+  f.put("const {} p = {};", f.prefixed("K_plane_shape"), plane.shape);
   const std::string buffer = f.scratch(plane.bytes);
   const ir::Node& last = f.program().node(f.nodes().back());
   std::string weights = f.weights(constant_floats(f.program().graph.constant(f.head().inputs[1])));

@@ -18,12 +18,11 @@ void put_share(Function& f, int64_t items) {
 
 void put_part_epilogue(Function& f, bool fn, std::string_view row, std::string_view col,
                        std::string_view at) {
-  const std::string type = f.prefixed("K_epilogue");
-  if (!fn) return f.put("const {} own = e;", type);
+  if (!fn) return f.put("const {} own = e;", f.prefixed("K_epilogue"));
   const std::string function = f.need(Piece::part_epilogue);
-  f.put("const {} behind = {{&e, {}, {}, {}}};", f.prefixed("K_part_of"), row, col, at);
+  f.put_struct("behind", structs::PartOf{.e = "&e", .row = row, .col = col, .at = at});
   f.put("const void* const own_args[] = {{&behind}};");
-  f.put("const {} own = {{e.lo, e.hi, {}, own_args}};", type, function);
+  f.put_struct("own", structs::Epilogue{.lo = "e.lo", .hi = "e.hi", .fn = function, .args = "own_args"});
 }
 
 PartOffsets put_conv_part(Function& f, const ConvPlan& plan, std::string_view type, bool halves) {

@@ -34,10 +34,10 @@ std::string unpacked_scratch(Function& f, bool halves, int64_t bytes) {
   return halves ? "(float*)" + f.scratch(bytes) : "NULL";
 }
 
-std::string unpacked_text(Function& f, std::string_view unpacked, std::string_view more) {
-  if (f.program().options.host_weights != WeightType::F16) return {};
+bool unpacks_panels(Function& f) {
+  if (f.program().options.host_weights != WeightType::F16) return false;
   f.need(Piece::half_panels);
-  return fmt::format(", {}{}", unpacked, more);
+  return true;
 }
 
 void declare_shape(Function& f, const ConvPlan& plan, Variant variant, std::string_view unpacked) {
@@ -54,18 +54,36 @@ void declare_shape(Function& f, const ConvPlan& plan, Variant variant, std::stri
   }
   Panels panels = choose_panels(plan.m);
   Blocking b = choose_blocking(plan, variant.blocks);
-  f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
-  f.put(
-      "const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, 0, "
-      "{}{}}};",
-      f.prefixed("K_conv_shape"), plan.batch, plan.groups, plan.channels, plan.in[0], plan.in[1], plan.m,
-      plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), panels.six, panels.four,
-      b.block_k, b.columns, strip.left, strip.pitch, f.prefixed("K_tap"), strip.shared ? 1 : 0,
-      variant.kernel == Kernel::Copied    ? 2
-      : variant.kernel == Kernel::InPlace ? 1
-                                          : 0,
-      plan.out[0] * plan.out[1],
-      unpacked_text(f, unpacked, fmt::format(", {}", second_panel(f, plan, variant.blocks))));
+  f.put("static const int tap[] = {{{}}};", taps);
+  const bool unpacks = unpacks_panels(f);
+  using Number = structs::Optional<structs::IntegerMember>;
+  using Text = structs::Optional<structs::TextMember>;
+  f.put_struct("p",
+               structs::ConvShape{
+                   .batch = plan.batch,
+                   .groups = plan.groups,
+                   .channels = plan.channels,
+                   .h = plan.in[0],
+                   .w = plan.in[1],
+                   .m = plan.m,
+                   .out_h = plan.out[0],
+                   .out_w = plan.out[1],
+                   .stride_h = plan.stride[0],
+                   .stride_w = plan.stride[1],
+                   .taps = plan.taps.size(),
+                   .panels6 = panels.six,
+                   .panels4 = panels.four,
+                   .block_k = b.block_k,
+                   .ldb = b.columns,
+                   .left = strip.left,
+                   .pitch = strip.pitch,
+                   .tap = "tap",
+                   .shared = strip.shared,
+                   .direct = variant.kernel == Kernel::Copied ? 2 : variant.kernel == Kernel::InPlace,
+                   .begin = 0,
+                   .end = plan.out[0] * plan.out[1],
+                   .unpacked = unpacks ? Text(unpacked) : structs::kAbsent,
+                   .second = unpacks ? Number(second_panel(f, plan, variant.blocks)) : structs::kAbsent});
 }
 
 }  // namespace mrvlc::chost

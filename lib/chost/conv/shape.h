@@ -32,8 +32,8 @@ std::vector<float> pack_panels(const ConvPlan& plan, Weight weight) {
 int64_t unpacked_bytes(Function& f, const ConvPlan& plan, Blocks blocks);
 // C text: of panels of floats a null pointer.
 std::string unpacked_scratch(Function& f, bool halves, int64_t bytes);
-// The last members of a shape, in a program whose kernels unpack panels.
-std::string unpacked_text(Function& f, std::string_view unpacked, std::string_view more = {});
+// Whether kernels of the program unpack panels, and their shapes have members for it.
+bool unpacks_panels(Function& f);
 // Declares the table of taps, and `p` of type K_conv_shape.
 void declare_shape(Function& f, const ConvPlan& plan, Variant variant, std::string_view unpacked);
 

@@ -111,6 +111,34 @@ WinogradBlocks choose_blocks(const ConvSizes& c, int64_t n, Blocks blocks) {
   return b;
 }
 
+void declare_winograd_shape(Function& f, const ConvPlan& plan, const ConvSizes& sizes, int64_t n,
+                            const WinogradBlocks& b, const std::string& direct) {
+  const Panels panels = choose_panels(plan.m);
+  const std::string transform = f.prefixed(fmt::format("K_winograd{}", n));
+  f.put_struct("p", structs::WinogradShape{.batch = plan.batch,
+                                           .channels = plan.channels,
+                                           .h = plan.in[0],
+                                           .w = plan.in[1],
+                                           .m = plan.m,
+                                           .out_h = plan.out[0],
+                                           .out_w = plan.out[1],
+                                           .panels6 = panels.six,
+                                           .panels4 = panels.four,
+                                           .block = b.panels,
+                                           .top = -sizes.w.pad[0],
+                                           .left = -sizes.w.pad[1],
+                                           .n = n,
+                                           .tiles = b.tiles,
+                                           .ldb = b.step,
+                                           .rows = b.rows,
+                                           .pitch = b.pitch,
+                                           .direct = direct,
+                                           .in = transform + "_in",
+                                           .out = transform + "_out",
+                                           .begin = 0,
+                                           .end = partition::winograd_tiles(sizes, n)});
+}
+
 }  // namespace
 
 int64_t winograd_tiles_at_once(const ConvSizes& c, int64_t n, Blocks blocks) {
@@ -217,13 +245,7 @@ void emit_winograd(Function& f, const ConvPlan& plan, const ConvSizes& sizes, co
   const Tensor& direct = *f.program().graph.constant(f.head().inputs[1]);
   const std::vector<float> packed = pack_transformed(sizes, places, choice.transformed);
   const std::string weights = f.weights(packed), type = f.prefixed("K_winograd_shape");
-  f.put(
-      "const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}_in, "
-      "{}_out, 0, {}}};",
-      type, plan.batch, plan.channels, plan.in[0], plan.in[1], plan.m, plan.out[0], plan.out[1], panels.six,
-      panels.four, b.panels, -sizes.w.pad[0], -sizes.w.pad[1], n, b.tiles, b.step, b.rows, b.pitch,
-      f.table(direct), f.prefixed(fmt::format("K_winograd{}", n)), f.prefixed(fmt::format("K_winograd{}", n)),
-      partition::winograd_tiles(sizes, n));
+  declare_winograd_shape(f, plan, sizes, n, b, f.table(direct));
   const std::string scratch = f.scratch(b.floats * 4);
   const ir::Node& last = f.program().node(f.nodes().back());
   KernelCall call{f.prefixed("K_winograd"), f.read(f.head().inputs[0], "x0"), weights,

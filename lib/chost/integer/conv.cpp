@@ -97,13 +97,26 @@ void emit_integer_depthwise(Function& f, const ops::ConvParams& p, const Window2
       taps += fmt::format("{}{}", taps.empty() ? "" : ", ",
                           (g * w.stride[0] + y % w.stride[0]) * plane.phase + y / w.stride[0] * plane.pitch);
   }
-  f.put("static const int {}[] = {{{}}}, {}[] = {{{}}};", f.prefixed("K_column"), columns,
-        f.prefixed("K_tap"), taps);
-  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}u, {}}};",
-        f.prefixed("K_integer_depthwise_shape"), p.batch, p.in_channels, p.out_channels / p.in_channels,
-        w.in[0], w.in[1], w.out[0], w.out[1], w.kernel[0], plane.groups, w.stride[0], w.stride[1], w.pad[0],
-        w.pad[1], plane.pitch, plane.phase, f.prefixed("K_column"), f.prefixed("K_tap"), rows.flip(),
-        rows.outside());
+  f.put("static const int column[] = {{{}}}, tap[] = {{{}}};", columns, taps);
+  f.put_struct("p", structs::IntegerDepthwiseShape{.batch = p.batch,
+                                                   .channels = p.in_channels,
+                                                   .multiplier = p.out_channels / p.in_channels,
+                                                   .h = w.in[0],
+                                                   .w = w.in[1],
+                                                   .out_h = w.out[0],
+                                                   .out_w = w.out[1],
+                                                   .kernel_h = w.kernel[0],
+                                                   .groups = plane.groups,
+                                                   .stride_h = w.stride[0],
+                                                   .stride_w = w.stride[1],
+                                                   .pad_h = w.pad[0],
+                                                   .pad_w = w.pad[1],
+                                                   .pitch = plane.pitch,
+                                                   .phase = plane.phase,
+                                                   .column = "column",
+                                                   .tap = "tap",
+                                                   .flip = fmt::format("{}u", rows.flip()),
+                                                   .outside = rows.outside()});
   const ir::ValueId y = f.program().node(f.nodes().back()).outputs[0];
   const int64_t size = byte_size(f.program().graph.value(y).type.elem);
   const std::string from = rows.declare(f, weights), scratch = f.scratch(plane.bytes(w, size));
@@ -157,14 +170,30 @@ int64_t declare_integer_shape(Function& f, const ConvPlan& plan, const IntegerRo
     taps += fmt::format("{}{}", taps.empty() ? "" : ", ", (row * s + column % s) * strip.pitch + column / s);
   }
   const Panels panels = choose_panels(plan.m);
-  f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
-  f.put(
-      "const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}u, "
-      "{}, {}}};",
-      f.prefixed("K_integer_shape"), plan.batch, plan.groups, plan.channels, plan.in[0], plan.in[1], plan.m,
-      plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), depth, panels.six,
-      panels.four, columns, strip.top, strip.left, strip.reach, strip.pitch, f.prefixed("K_tap"), rows.flip(),
-      rows.outside(), plan.direct ? 1 : 0);
+  f.put("static const int tap[] = {{{}}};", taps);
+  f.put_struct("p", structs::IntegerShape{.batch = plan.batch,
+                                          .groups = plan.groups,
+                                          .channels = plan.channels,
+                                          .h = plan.in[0],
+                                          .w = plan.in[1],
+                                          .m = plan.m,
+                                          .out_h = plan.out[0],
+                                          .out_w = plan.out[1],
+                                          .stride_h = plan.stride[0],
+                                          .stride_w = plan.stride[1],
+                                          .taps = plan.taps.size(),
+                                          .depth = depth,
+                                          .panels6 = panels.six,
+                                          .panels4 = panels.four,
+                                          .ldb = columns,
+                                          .top = strip.top,
+                                          .left = strip.left,
+                                          .reach = strip.reach,
+                                          .pitch = strip.pitch,
+                                          .tap = "tap",
+                                          .flip = fmt::format("{}u", rows.flip()),
+                                          .outside = rows.outside(),
+                                          .direct = plan.direct});
   if (plan.direct) return 4 * depth * columns;
   return 4 * depth * columns + 4 * (columns + kVector) + strip.rows * strip.line(plan) + 2 * kVector;
 }

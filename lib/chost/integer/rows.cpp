@@ -176,10 +176,12 @@ std::string IntegerRows::declare(Function& f, const std::vector<std::byte>& weig
   };
   Bounds b;
   if (scaled_) b = bounds_of(f);
-  f.put("const {} e = {{{}, {}, {}, {}, {}, {}}};", f.prefixed("K_scales"),
-        scaled_ ? part("float", bias_.size() * 4) : "NULL", part("uint32_t", 0),
-        centred ? part("uint32_t", centres) : "NULL", literal(static_cast<float>(b.low - b.zero)),
-        literal(static_cast<float>(b.high - b.zero)), b.zero);
+  f.put_struct("e", structs::Scales{.scale = scaled_ ? part("float", bias_.size() * 4) : "NULL",
+                                    .bias = part("uint32_t", 0),
+                                    .centre = centred ? part("uint32_t", centres) : "NULL",
+                                    .lo = literal(static_cast<float>(b.low - b.zero)),
+                                    .hi = literal(static_cast<float>(b.high - b.zero)),
+                                    .zero = b.zero});
   return fmt::format("c + {}", at);
 }
 

@@ -147,3 +147,6 @@ static void K_copy_step(float* to, const float* from, ptrdiff_t step, ptrdiff_t 
 //@ unless copy_step
 #define K_copy_step(to, from, step, n) K_copy(to, from, n)
 //@ end
+
+//@ piece nobody
+// What a form names that has no other piece in the place of another form's: no program uses it.

@@ -43,6 +43,7 @@ static void K_conv_rest(const K_tiles* q, ptrdiff_t panels, ptrdiff_t rows, cons
 }
 
 //@ piece conv: tiles_of tiles_alone conv_put panel6 panel4 copy_any least
+//@ for Conv, ConvTranspose: constant weights; sums of few products, or rows of fewer than 8 results
 /* Convolution by blocks of output pixels: columns of the input, b[k][ldb], times panels of output channels.
  */
 // Panels are of six and four channels, tiles of 16 pixels. Columns come from a strip: the rows of one channel

@@ -12,6 +12,7 @@ static void K_conv_put(
 }
 
 //@ piece conv_rows: tiles_of tiles_alone conv_put copy_any least
+//@ for Conv: constant weights, sums of 64 products or more, rows of 8 results or more
 /* Convolution without columns: tiles read padded rows of some channels in a strip. */
 // strip[channel][phase of the row][phase of the column][row][pitch]. A block is a run of pieces of 8 results
 // within a row, of which the last one of a row overlaps the one before.

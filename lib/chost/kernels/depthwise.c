@@ -248,6 +248,7 @@ static void K_depthwise_rows3(
 #endif
 
 //@ piece depthwise: depthwise_units
+//@ for Conv: depthwise, any window
 static void K_depthwise_channel(
     const K_plane_shape* p, const float* plane, const K_depthwise_filter* f, float* y) {
   //@ when depthwise_windows
@@ -279,7 +280,8 @@ static void K_depthwise(const K_plane_shape* p, const float* x, const float* w, 
     const float* plane = K_plane_of(p, x, i, n, planes);
     for (ptrdiff_t k = 0; k < p->multiplier; ++k, at += pixels) {
       const ptrdiff_t c = i % p->channels * p->multiplier + k;
-      const K_depthwise_filter f = {w + c * taps, bias ? bias[c] : 0.0f, e->lo, e->hi};
+      const K_depthwise_filter f = {
+          .w = w + c * taps, .bias = bias ? bias[c] : 0.0f, .lo = e->lo, .hi = e->hi};
       K_depthwise_channel(p, plane, &f, y + at);
       if (e->fn) e->fn(e->args, y + at, c, 0, at, pixels);
     }
@@ -287,6 +289,7 @@ static void K_depthwise(const K_plane_shape* p, const float* x, const float* w, 
 }
 
 //@ piece pool_planes: plane_shape
+//@ for AveragePool, MaxPool: two dimensions, float32, at most 64 taps, small planes
 /* What windows are reduced to. */
 enum { K_POOL_SUMS, K_POOL_MAXIMA, K_POOL_MAXIMA_OR_NAN };
 

@@ -1,4 +1,5 @@
 //@ piece depthwise3: epilogue clamp lanes
+//@ for Conv: depthwise, 3x3 of stride 1 or 2 without dilation, rows of 8 results or more
 /* Depthwise 3x3 windows of stride 1 or 2 whose middle taps always lie within the image: rows are read where
  * they are, and what lies left or right of them is masked. */
 // The channels at both ends are copied first, so that nothing beyond the image is read.

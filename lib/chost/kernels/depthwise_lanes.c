@@ -1,4 +1,5 @@
 //@ piece depthwise_lanes: epilogue clamp lanes
+//@ for Conv: depthwise, eight channels or more whose rows do not fill vectors
 /* Depthwise windows over channels so small that their rows do not fill vectors: K_SOME channels side by side,
  * element by element, in a padded plane[row][column][K_SOME]. */
 // Eight channels share w[tap][8]; the last eight begin at channels - 8, so that some may be computed

@@ -1,4 +1,5 @@
 //@ piece gemm: tiles_of tiles_alone tile micro1 rows least
+//@ for MatMul, Gemm: float32; a constant right operand is packed when the model is compiled
 /* y[m][n] = a[m][k] * b[k][n]. b is packed in panels of 16 columns, panel[k][16], at compile time (b_packed)
  * or here, panel by panel. */
 // Element strides of a and b are given, so either may be transposed. Of block_m rows all columns are made
@@ -72,23 +73,28 @@ static void K_gemm(const K_gemm_shape* p, const float* a, const float* b, const 
   }
 }
 
-//@ piece gemv_panels: tile micro1
+//@ piece gemv_panels$form: tile micro1$form
+//@ hole form suffix: what names of this form end in
+//@ hole weight type: an element of b
+//@ hole load function: K_VW weights as floats
+//@ form form= weight=float load=K_LOAD
+//@ form form=_half weight=uint16_t load=K_LOAD_HALF
 /* t = x[k] times four panels. */
 // Bound by the stream of b: several panels keep the multipliers busy.
-static void K_gemv_panels(ptrdiff_t k, const float* x, const float* b, float* t) {
+static void K_gemv$form_panels(ptrdiff_t k, const float* x, const $weight* b, float* t) {
 #if K_VW == 8
   K_vec s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0}, s6 = {0}, s7 = {0};
-  const float *b1 = b + k * K_LANES, *b2 = b1 + k * K_LANES, *b3 = b2 + k * K_LANES;
+  const $weight *b1 = b + k * K_LANES, *b2 = b1 + k * K_LANES, *b3 = b2 + k * K_LANES;
   for (ptrdiff_t i = 0; i < k; ++i) {
     const float v = x[i];
-    s0 += v * K_LOAD(b + i * K_LANES);
-    s1 += v * K_LOAD(b + i * K_LANES + K_VW);
-    s2 += v * K_LOAD(b1 + i * K_LANES);
-    s3 += v * K_LOAD(b1 + i * K_LANES + K_VW);
-    s4 += v * K_LOAD(b2 + i * K_LANES);
-    s5 += v * K_LOAD(b2 + i * K_LANES + K_VW);
-    s6 += v * K_LOAD(b3 + i * K_LANES);
-    s7 += v * K_LOAD(b3 + i * K_LANES + K_VW);
+    s0 += v * $load(b + i * K_LANES);
+    s1 += v * $load(b + i * K_LANES + K_VW);
+    s2 += v * $load(b1 + i * K_LANES);
+    s3 += v * $load(b1 + i * K_LANES + K_VW);
+    s4 += v * $load(b2 + i * K_LANES);
+    s5 += v * $load(b2 + i * K_LANES + K_VW);
+    s6 += v * $load(b3 + i * K_LANES);
+    s7 += v * $load(b3 + i * K_LANES + K_VW);
   }
   K_STORE(t, s0);
   K_STORE(t + 8, s1);
@@ -99,46 +105,52 @@ static void K_gemv_panels(ptrdiff_t k, const float* x, const float* b, float* t)
   K_STORE(t + 48, s6);
   K_STORE(t + 56, s7);
 #else
-  for (ptrdiff_t j = 0; j < 4; ++j) K_micro1(k, x, 1, b + j * k * K_LANES, t + j * K_LANES);
+  for (ptrdiff_t j = 0; j < 4; ++j) K_micro1$form(k, x, 1, b + j * k * K_LANES, t + j * K_LANES);
 #endif
 }
 
-//@ piece gemv: epilogue tile micro1
+//@ piece gemv$form: epilogue tile micro1$form
+//@ for MatMul, Gemm: one row by a constant matrix
+//@ hole form suffix: what names of this form end in
+//@ hole weight type: an element of b
+//@ hole load function: K_VW weights as floats
+//@ form form= weight=float load=K_LOAD
+//@ form form=_half weight=uint16_t load=K_LOAD_HALF
 /* One panel: few sums for the multipliers to begin, so every fourth row of b has sums of its own. */
-static void K_gemv_panel(ptrdiff_t k, const float* x, const float* b, float* t) {
+static void K_gemv$form_panel(ptrdiff_t k, const float* x, const $weight* b, float* t) {
 #if K_VW == 8
   K_vec s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0}, s6 = {0}, s7 = {0};
   for (; k >= 4; k -= 4, x += 4, b += 4 * K_LANES) {
-    s0 += x[0] * K_LOAD(b);
-    s1 += x[0] * K_LOAD(b + 8);
-    s2 += x[1] * K_LOAD(b + 16);
-    s3 += x[1] * K_LOAD(b + 24);
-    s4 += x[2] * K_LOAD(b + 32);
-    s5 += x[2] * K_LOAD(b + 40);
-    s6 += x[3] * K_LOAD(b + 48);
-    s7 += x[3] * K_LOAD(b + 56);
+    s0 += x[0] * $load(b);
+    s1 += x[0] * $load(b + 8);
+    s2 += x[1] * $load(b + 16);
+    s3 += x[1] * $load(b + 24);
+    s4 += x[2] * $load(b + 32);
+    s5 += x[2] * $load(b + 40);
+    s6 += x[3] * $load(b + 48);
+    s7 += x[3] * $load(b + 56);
   }
   for (; k > 0; --k, ++x, b += K_LANES) {
-    s0 += x[0] * K_LOAD(b);
-    s1 += x[0] * K_LOAD(b + 8);
+    s0 += x[0] * $load(b);
+    s1 += x[0] * $load(b + 8);
   }
   K_STORE(t, (s0 + s2) + (s4 + s6));
   K_STORE(t + 8, (s1 + s3) + (s5 + s7));
 #else
-  K_micro1(k, x, 1, b, t);
+  K_micro1$form(k, x, 1, b, t);
 #endif
 }
 
 /* y[n] = x[k] * b[k][n], b in panels of 16 columns. */
-static void K_gemv(ptrdiff_t n, ptrdiff_t k, const float* x, const float* b, const float* bias, float* y,
-    const K_epilogue* e) {
+static void K_gemv$form(ptrdiff_t n, ptrdiff_t k, const float* x, const $weight* b, const float* bias,
+    float* y, const K_epilogue* e) {
   float t[4 * K_LANES];
   for (ptrdiff_t n0 = 0; n0 < n;) {
     ptrdiff_t panels = 1;
-    //@ when gemv_panels
-    if (n - n0 > 3 * K_LANES) K_gemv_panels(k, x, b + n0 * k, t), panels = 4;
+    //@ when gemv_panels$form
+    if (n - n0 > 3 * K_LANES) K_gemv$form_panels(k, x, b + n0 * k, t), panels = 4;
     //@ end
-    if (panels == 1) K_gemv_panel(k, x, b + n0 * k, t);
+    if (panels == 1) K_gemv$form_panel(k, x, b + n0 * k, t);
     for (ptrdiff_t j = 0; j < panels; ++j, n0 += K_LANES) {
       K_tile(t + j * K_LANES, 1, n - n0 < K_LANES ? n - n0 : K_LANES, bias ? bias + n0 : NULL, e->lo, e->hi,
           1, y + n0, 0);

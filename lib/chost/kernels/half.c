@@ -91,6 +91,10 @@ static void K_half_lanes(const uint16_t* from, float* to) {
   for (ptrdiff_t j = 0; j < K_LANES; ++j) to[j] = K_half(from[j]);
 #endif
 }
+// A loop of conversions and one of sums: compilers make vectors of both, and not of one of either.
+#define K_HALF_LANES_OF(w, p) \
+  float w[K_LANES]; \
+  K_half_lanes(p, w)
 
 //@ piece half_panels: half_load
 /* n weights of a panel, which begin `at` weights, an even number, behind the first one: where they lie, or,

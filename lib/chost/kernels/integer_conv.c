@@ -72,6 +72,7 @@ static void K_integer_gather(
 }
 
 //@ piece integer_conv: integer_gather quad_sums requantize dot imicro6 imicro4
+//@ for QLinearConv, ConvInteger: constant weights and zero points
 /* Rows of sums, each of one channel, as bytes (or 32 bits). */
 static void K_integer_tile(const K_scales* e, ptrdiff_t m, uint32_t* t, const uint32_t* sums, ptrdiff_t rows,
     ptrdiff_t cols, void* y, ptrdiff_t at, ptrdiff_t ldy) {

@@ -1,4 +1,5 @@
 //@ piece integer_depthwise: quads copy_bytes requantize
+//@ for QLinearConv, ConvInteger: depthwise, constant weights
 /* Depthwise convolution of bytes. */
 // A channel is copied with its padding, its rows and columns sorted by phase modulo the strides:
 // lines[phase of row][phase of column][row][pitch]. Four taps of a row of the kernel become quads of all

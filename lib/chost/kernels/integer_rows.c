@@ -63,12 +63,14 @@ static void K_integer_rows(const K_rows_shape* p, const K_scales* e, ptrdiff_t m
 }
 
 //@ piece integer_few: integer_gather integer_rows
+//@ for QLinearConv, ConvInteger: constant weights, few output pixels
 /* A convolution with few output pixels: those of an image are one block. */
 static void K_integer_few(
     const K_integer_shape* p, const void* x, const void* w, void* y, void* scratch, const K_scales* e) {
   const ptrdiff_t pixels = p->out_h * p->out_w;
   const ptrdiff_t whole = (p->m + K_QROWS - 1) / K_QROWS * K_QROWS;
-  const K_rows_shape rows = {p->m, p->depth, p->ldb, 1, pixels, 1};
+  const K_rows_shape rows = {
+      .m = p->m, .depth = p->depth, .x_k = p->ldb, .x_p = 1, .y_row = pixels, .y_p = 1};
   const uint8_t* from = (const uint8_t*)x;
   uint32_t* const b = (uint32_t*)scratch;
   for (ptrdiff_t i = 0; i < p->batch * p->groups; ++i, from += p->channels * p->h * p->w) {
@@ -80,11 +82,12 @@ static void K_integer_few(
 }
 
 //@ piece integer_matrix: integer_rows
+//@ for QLinearMatMul, MatMulInteger, 1x1 QLinearConv of one pixel: a constant matrix
 /* y[n][m] = x[n][k] times the transposed weights: rows of x are what pixels are above. */
 static void K_integer_matrix(ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, uint32_t flip, const void* x,
     const void* w, void* y, void* scratch, const K_scales* e) {
   const ptrdiff_t depth = (k + 3) / 4;
-  const K_rows_shape rows = {m, depth, 1, depth, 1, m};
+  const K_rows_shape rows = {.m = m, .depth = depth, .x_k = 1, .x_p = depth, .y_row = 1, .y_p = m};
   const uint8_t* from = (const uint8_t*)x;
   uint32_t* const b = (uint32_t*)scratch;
   for (ptrdiff_t i = 0; i < n; i += 4) {

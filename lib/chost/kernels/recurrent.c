@@ -1,7 +1,5 @@
-//@ piece recurrent: base
-/* y[r][j] = init[r][j] + sum over i of x[r * step + i] * w[i][j] for n columns, a multiple of 16: the input's
- * part of a recurrent layer for many steps, and the recurrent part for one. w is packed in panels of 64
- * columns, panel[k][64], behind them of 16. */
+//@ piece sums: base
+// The widest vectors, of which each sum of a recurrent layer is one.
 #if K_WIDE
 typedef K_wide K_sums;
 #define K_SUMS 16
@@ -21,18 +19,33 @@ typedef K_vec K_sums;
 #define K_KEEP(v) (void)(v)
 #endif
 
+// 16 weights from p on as floats w.
+#define K_LANES_OF(w, p) const float* const w = (p)
+
+//@ piece recurrent$form: sums $unpack
+//@ for LSTM, GRU, RNN: constant weights
+//@ hole form suffix: what names of this form end in
+//@ hole weight type: an element of w
+//@ hole load function: K_SUMS weights as floats
+//@ hole lanes function: declares 16 weights as floats
+//@ hole unpack piece: where these are
+//@ form form= weight=float load=K_SUMS_LOAD lanes=K_LANES_OF unpack=base
+//@ form form=_half weight=uint16_t load=K_LOAD_HALF_SUMS lanes=K_HALF_LANES_OF unpack=half_lanes
+/* y[r][j] = init[r][j] + sum over i of x[r * step + i] * w[i][j] for n columns, a multiple of 16: the input's
+ * part of a recurrent layer for many steps, and the recurrent part for one. w is packed in panels of 64
+ * columns, panel[k][64], behind them of 16. */
 #if K_VW
 // One row, four vectors of columns; dx: from one element of x to the next, 1 or -1.
-static void K_recurrent_row(
-    ptrdiff_t k, const float* x, ptrdiff_t dx, const float* w, ptrdiff_t ldw, const float* init, float* y) {
+static void K_recurrent$form_row(
+    ptrdiff_t k, const float* x, ptrdiff_t dx, const $weight* w, ptrdiff_t ldw, const float* init, float* y) {
   K_sums s0 = K_SUMS_LOAD(init), s1 = K_SUMS_LOAD(init + K_SUMS);
   K_sums s2 = K_SUMS_LOAD(init + 2 * K_SUMS), s3 = K_SUMS_LOAD(init + 3 * K_SUMS);
   for (ptrdiff_t i = 0; i < k; ++i, x += dx, w += ldw) {
     const float v = *x;
-    s0 += v * K_SUMS_LOAD(w);
-    s1 += v * K_SUMS_LOAD(w + K_SUMS);
-    s2 += v * K_SUMS_LOAD(w + 2 * K_SUMS);
-    s3 += v * K_SUMS_LOAD(w + 3 * K_SUMS);
+    s0 += v * $load(w);
+    s1 += v * $load(w + K_SUMS);
+    s2 += v * $load(w + 2 * K_SUMS);
+    s3 += v * $load(w + 3 * K_SUMS);
   }
   K_SUMS_STORE(y, s0);
   K_SUMS_STORE(y + K_SUMS, s1);
@@ -41,14 +54,14 @@ static void K_recurrent_row(
 }
 
 // Four rows, two vectors of columns; `next`: from the init of a row to that of the next.
-static void K_recurrent_rows4(ptrdiff_t k, const float* x, ptrdiff_t step, const float* w, ptrdiff_t ldw,
-    const float* init, ptrdiff_t next, float* y, ptrdiff_t ldy) {
+static void K_recurrent$form_rows4(ptrdiff_t k, const float* x, ptrdiff_t step, const $weight* w,
+    ptrdiff_t ldw, const float* init, ptrdiff_t next, float* y, ptrdiff_t ldy) {
   K_sums s0 = K_SUMS_LOAD(init), t0 = K_SUMS_LOAD(init + K_SUMS);
   K_sums s1 = K_SUMS_LOAD(init + next), t1 = K_SUMS_LOAD(init + next + K_SUMS);
   K_sums s2 = K_SUMS_LOAD(init + 2 * next), t2 = K_SUMS_LOAD(init + 2 * next + K_SUMS);
   K_sums s3 = K_SUMS_LOAD(init + 3 * next), t3 = K_SUMS_LOAD(init + 3 * next + K_SUMS);
   for (ptrdiff_t i = 0; i < k; ++i, ++x, w += ldw) {
-    K_sums a = K_SUMS_LOAD(w), b = K_SUMS_LOAD(w + K_SUMS);
+    K_sums a = $load(w), b = $load(w + K_SUMS);
     K_KEEP(a);
     K_KEEP(b);
     s0 += x[0] * a;
@@ -72,18 +85,19 @@ static void K_recurrent_rows4(ptrdiff_t k, const float* x, ptrdiff_t step, const
 #endif
 
 // 16 columns of one row.
-static void K_recurrent_lanes(
-    ptrdiff_t k, const float* x, const float* w, ptrdiff_t ldw, const float* init, float* y) {
+static void K_recurrent$form_lanes(
+    ptrdiff_t k, const float* x, const $weight* w, ptrdiff_t ldw, const float* init, float* y) {
   float s[K_LANES];
   for (ptrdiff_t j = 0; j < K_LANES; ++j) s[j] = init[j];
   for (ptrdiff_t i = 0; i < k; ++i, w += ldw) {
-    for (ptrdiff_t j = 0; j < K_LANES; ++j) s[j] += x[i] * w[j];
+    $lanes(u, w);
+    for (ptrdiff_t j = 0; j < K_LANES; ++j) s[j] += x[i] * u[j];
   }
   for (ptrdiff_t j = 0; j < K_LANES; ++j) y[j] = s[j];
 }
 
-static void K_recurrent(ptrdiff_t rows, ptrdiff_t n, ptrdiff_t k, const float* x, ptrdiff_t step,
-    const float* w, const float* init, ptrdiff_t next, float* y) {
+static void K_recurrent$form(ptrdiff_t rows, ptrdiff_t n, ptrdiff_t k, const float* x, ptrdiff_t step,
+    const $weight* w, const float* init, ptrdiff_t next, float* y) {
   for (ptrdiff_t n0 = 0; n0 < n;) {
     const ptrdiff_t width = n - n0 < 64 ? K_LANES : 64;
     ptrdiff_t r = 0;
@@ -95,19 +109,19 @@ static void K_recurrent(ptrdiff_t rows, ptrdiff_t n, ptrdiff_t k, const float* x
       for (ptrdiff_t j = 0; j < width; j += 2 * K_SUMS) {
         for (r = 0; r < fours; r += 4) {
           float* const to = y + r * n + n0 + j;
-          K_recurrent_rows4(kn, x + r * step + k0, step, w + k0 * width + j, width,
+          K_recurrent$form_rows4(kn, x + r * step + k0, step, w + k0 * width + j, width,
               k0 ? to : init + r * next + n0 + j, k0 ? n : next, to, n);
         }
       }
     }
     for (r = fours; width == 64 && r < rows; ++r) {
       for (ptrdiff_t j = 0; j < width; j += 4 * K_SUMS)
-        K_recurrent_row(k, x + r * step, 1, w + j, width, init + r * next + n0 + j, y + r * n + n0 + j);
+        K_recurrent$form_row(k, x + r * step, 1, w + j, width, init + r * next + n0 + j, y + r * n + n0 + j);
     }
 #endif
     for (; r < rows; ++r) {
       for (ptrdiff_t j = 0; j < width; j += K_LANES)
-        K_recurrent_lanes(k, x + r * step, w + j, width, init + r * next + n0 + j, y + r * n + n0 + j);
+        K_recurrent$form_lanes(k, x + r * step, w + j, width, init + r * next + n0 + j, y + r * n + n0 + j);
     }
     w += k * width;
     n0 += width;
@@ -116,24 +130,24 @@ static void K_recurrent(ptrdiff_t rows, ptrdiff_t n, ptrdiff_t k, const float* x
 
 // The same for one row. `back`: from the last weight of the last panel of 64 to the first, so that of two
 // steps the later one begins with what the other has left in the nearest cache.
-static void K_recurrent_step(
-    int back, ptrdiff_t n, ptrdiff_t k, const float* x, const float* w, const float* init, float* y) {
+static void K_recurrent$form_step(
+    int back, ptrdiff_t n, ptrdiff_t k, const float* x, const $weight* w, const float* init, float* y) {
   ptrdiff_t at = 0;
   (void)back;
 #if K_VW
   for (const ptrdiff_t width = 4 * K_SUMS; at < n / 64 * 64; at += width) {
     const ptrdiff_t n0 = back ? n / 64 * 64 - width - at : at, panel = n0 / 64 * 64;
-    const float* const from = w + panel * k + (n0 - panel);
+    const $weight* const from = w + panel * k + (n0 - panel);
     if (back) {
-      K_recurrent_row(k, x + k - 1, -1, from + (k - 1) * 64, -64, init + n0, y + n0);
+      K_recurrent$form_row(k, x + k - 1, -1, from + (k - 1) * 64, -64, init + n0, y + n0);
     } else {
-      K_recurrent_row(k, x, 1, from, 64, init + n0, y + n0);
+      K_recurrent$form_row(k, x, 1, from, 64, init + n0, y + n0);
     }
   }
 #endif
   for (; at < n; at += K_LANES) {
     const ptrdiff_t panel = at / 64 * 64, width = n - panel < 64 ? K_LANES : 64;
-    const float* const from = width == 64 ? w + panel * k + (at - panel) : w + at * k;
-    K_recurrent_lanes(k, x, from, width, init + at, y + at);
+    const $weight* const from = width == 64 ? w + panel * k + (at - panel) : w + at * k;
+    K_recurrent$form_lanes(k, x, from, width, init + at, y + at);
   }
 }

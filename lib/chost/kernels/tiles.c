@@ -156,30 +156,38 @@ static void K_rows4(const K_tiles* q, const float* a, const float* b, const floa
   K_TILE(4, COLUMN, K_BESIDE, K_INTO)
 }
 
-//@ piece micro1: base
-//@ unless gemm
+//@ piece micro1$form: $unpack
+//@ hole form suffix: what names of this form end in
+//@ hole weight type: an element of b
+//@ hole load function: K_VW weights as floats
+//@ hole value function: one of them
+//@ hole unpack piece: where these are
+//@ hole caller piece: who calls it on machines with K_VW == 8, too
+//@ form form= weight=float load=K_LOAD value= unpack=base caller=gemm
+//@ form form=_half weight=uint16_t load=K_LOAD_HALF value=K_half unpack=half_load caller=nobody
+//@ unless $caller
 // Else gemv has sums of its own.
 #if K_VW != 8
 //@ end
 /* t[j] = sum of a[i * a_k] * b[i][j] for 16 columns. */
-static void K_micro1(ptrdiff_t k, const float* a, ptrdiff_t a_k, const float* b, float* t) {
+static void K_micro1$form(ptrdiff_t k, const float* a, ptrdiff_t a_k, const $weight* b, float* t) {
 #if K_VW
   for (ptrdiff_t j = 0; j < K_LANES; j += 2 * K_VW) {
     K_vec s = {0}, u = {0};
     for (ptrdiff_t i = 0; i < k; ++i) {
-      s += a[i * a_k] * K_LOAD(b + i * K_LANES + j);
-      u += a[i * a_k] * K_LOAD(b + i * K_LANES + j + K_VW);
+      s += a[i * a_k] * $load(b + i * K_LANES + j);
+      u += a[i * a_k] * $load(b + i * K_LANES + j + K_VW);
     }
     K_STORE(t + j, s), K_STORE(t + j + K_VW, u);
   }
 #else
   float s[K_LANES] = {0};
   for (ptrdiff_t i = 0; i < k; ++i) {
-    for (ptrdiff_t j = 0; j < K_LANES; ++j) s[j] += a[i * a_k] * b[i * K_LANES + j];
+    for (ptrdiff_t j = 0; j < K_LANES; ++j) s[j] += a[i * a_k] * $value(b[i * K_LANES + j]);
   }
   memcpy(t, s, sizeof s);
 #endif
 }
-//@ unless gemm
+//@ unless $caller
 #endif
 //@ end

@@ -158,6 +158,7 @@ static void K_winograd2_out(
 }
 
 //@ piece winograd: epilogue lanes copy least panel6 panel4
+//@ for Conv: 3x3 of stride 1, where it is faster and its error is small enough
 /* 3x3 convolution of stride 1 by Winograd's F(n x n, 3x3), n = 4 or 2 (Lavin & Gray, arXiv 1509.09308). */
 // A tile of n x n results is a transform of s = (n + 2)^2 products, each a sum over channels of a transformed
 // weight and a transformed tile of (n + 2)^2 inputs. So there are s products of matrices: channels times

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "mrvlc/ops/kernel_structs.h"
 #include "mrvlc/support/checked.h"
 
 namespace mrvlc::ops {
@@ -23,7 +24,7 @@ int64_t size_along(const std::vector<int64_t>& sizes, size_t d, int64_t missing)
 }  // namespace
 
 WindowPlane window_plane(const WindowParams& w, const std::string& batch, int64_t channels,
-                         int64_t multiplier) {
+                         int64_t multiplier, const std::string& tap) {
   const int64_t kernel_h = size_along(w.kernel, 0, 1), kernel_w = size_along(w.kernel, 1, 1);
   const int64_t stride_h = size_along(w.strides, 0, 1), stride_w = size_along(w.strides, 1, 1);
   const int64_t dilation_h = size_along(w.dilations, 0, 1), dilation_w = size_along(w.dilations, 1, 1);
@@ -39,11 +40,25 @@ WindowPlane window_plane(const WindowParams& w, const std::string& batch, int64_
     const int64_t line = k / kernel_w * dilation_h * stride_w + x % stride_w;
     plane.taps += fmt::format("{}{}", k == 0 ? "" : ", ", line * pitch + x / stride_w);
   }
-  plane.shape =
-      fmt::format("{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}", batch, channels,
-                  multiplier, size_along(w.input, 0, 1), size_along(w.input, 1, 1), out_h, out_w, kernel_h,
-                  kernel_w, stride_h, stride_w, dilation_h, dilation_w, size_along(w.pads_begin, 0, 0),
-                  size_along(w.pads_begin, 1, 0), rows, pitch, apart);
+  plane.shape = structs::initialiser(structs::PlaneShape{.batch = batch,
+                                                         .channels = channels,
+                                                         .multiplier = multiplier,
+                                                         .h = size_along(w.input, 0, 1),
+                                                         .w = size_along(w.input, 1, 1),
+                                                         .out_h = out_h,
+                                                         .out_w = out_w,
+                                                         .kernel_h = kernel_h,
+                                                         .kernel_w = kernel_w,
+                                                         .stride_h = stride_h,
+                                                         .stride_w = stride_w,
+                                                         .dilation_h = dilation_h,
+                                                         .dilation_w = dilation_w,
+                                                         .pad_h = size_along(w.pads_begin, 0, 0),
+                                                         .pad_w = size_along(w.pads_begin, 1, 0),
+                                                         .rows = rows,
+                                                         .pitch = pitch,
+                                                         .apart = apart,
+                                                         .tap = tap});
   return plane;
 }
 

@@ -222,17 +222,17 @@ bool suits_plane(const PoolCode& code, bool with_indices) {
       p.batch * p.channels * element_count(p.output) * element_count(p.kernel) < kLeast)
     return false;
   return code.type == "float" && code.norm == 0 && !with_indices && p.kernel.size() == 2 && p.output[0] > 1 &&
-         p.kernel[0] * p.kernel[1] <= kTaps && window_plane(p, "1", p.channels, 1).small;
+         p.kernel[0] * p.kernel[1] <= kTaps && window_plane(p, "1", p.channels, 1, "tap").small;
 }
 
 void pool_planes(PoolCode& code) {
   const PoolParams& p = code.p;
   EmitContext& context = code.context;
-  const WindowPlane plane = window_plane(p, fmt::format("{}", p.batch), p.channels, 1);
+  const WindowPlane plane = window_plane(p, fmt::format("{}", p.batch), p.channels, 1, "tap");
   const std::string pool = context.helper("pool_planes"), shape = context.helper("plane_shape");
   if (p.strides.back() > 1) context.helper("copy_step");
   context.line(fmt::format("static const int tap[] = {{{}}};", plane.taps));
-  context.line(fmt::format("const {} shape = {{{}, tap}};", shape, plane.shape));
+  context.line(fmt::format("const {} shape = {};", shape, plane.shape));
   context.line(fmt::format("{}(&shape, {}, {}, {}, (float*){});", pool, p.is_max ? 1 : 0, context.in(0),
                            context.out(0), context.scratch(plane.bytes)));
   if (p.is_max) return;

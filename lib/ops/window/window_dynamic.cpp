@@ -1,6 +1,8 @@
 // The struct of a window at run time from attributes and sizes, its output sizes and loops over taps.
 #include "window/window_dynamic.h"
 
+#include "mrvlc/ops/kernel_structs.h"
+
 namespace mrvlc::ops {
 namespace {
 
@@ -18,6 +20,10 @@ Texts entries(const EmitContext& c, std::string_view attr, size_t first, int64_t
   return list;
 }
 
+std::string elements_text(const Texts& items) {
+  return fmt::format("{}", fmt::join(items, ", "));
+}
+
 std::string mode_text(EmitContext& c) {
   const std::string& mode = emit_view(c).string_attr("auto_pad");
   std::string_view name = mode == "SAME_UPPER"   ? "same_upper"
@@ -31,11 +37,15 @@ std::string mode_text(EmitContext& c) {
 
 void declare_window(EmitContext& c, const Texts& kernel, bool transposed) {
   Texts data = in_dims(c, 0), sizes(data.begin() + 2, data.end());
-  c.line(fmt::format("{} w = {{{}, {}, {}, {}, {}, {}, {}, {}}};", c.helper("dynamic_window"),
-                     spatial_rank(c), transposed ? "{0}" : list_text(sizes),
-                     transposed ? list_text(sizes) : "{0}", list_text(kernel),
-                     list_text(entries(c, "strides", 0, 1)), list_text(entries(c, "dilations", 0, 1)),
-                     list_text(entries(c, "pads", 0, 0)), list_text(entries(c, "pads", spatial_rank(c), 0))));
+  const structs::DynamicWindow window{.rank = spatial_rank(c),
+                                      .in = transposed ? "0" : elements_text(sizes),
+                                      .out = transposed ? elements_text(sizes) : "0",
+                                      .kernel = elements_text(kernel),
+                                      .stride = elements_text(entries(c, "strides", 0, 1)),
+                                      .dilation = elements_text(entries(c, "dilations", 0, 1)),
+                                      .pad = elements_text(entries(c, "pads", 0, 0)),
+                                      .pad_end = elements_text(entries(c, "pads", spatial_rank(c), 0))};
+  c.line(fmt::format("{} w = {};", c.helper("dynamic_window"), structs::initialiser(window)));
 }
 
 void size_window(EmitContext& c, bool ceil_mode) {

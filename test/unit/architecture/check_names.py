@@ -20,7 +20,7 @@ FOREIGN = re.compile(
     r"""(?:^|/)(?:NAME|FILE|MODEL|PATH|KIND|GRAPH|PRIMITIVES)[\w-]*\.\w+$   # placeholders
     |^(?:OUT|out|mynn|toy)/ |^Node\.js$ |^(?:page)\.md$ |^(?:list|models|messages|third-party-notices|cppcheck-misra)\.txt$ |^arm_nnfunctions\.h$ |^paths\.h$
     |(?:^|/)bent_identity\.cpp$  # what CONTRIBUTING.md adds
-    |^(?:op|kernel_text)\.cpp$ |^kernel_pieces\.def$  # made by a build
+    |^(?:op|kernel_text)\.cpp$ |^kernel_pieces\.def$|(?:^|/)kernel_structs\.h$  # made by a build
     |^(?:main|bare|driver|probe|model|net|digits|kws|person|mine|one|my_?\w*|your_?\w*|example|plugin|filter|a|b|c|x|t|out|n)\.(?:c|h|cpp|py|md|txt|rules|css|js)$
     |^(?:stdint|stdlib|string|math|cmath|cctype|stdio|float|limits|sys|windows|unistd|assert|threads|pthread|omp|immintrin|arm_neon|setjmp|fenv|inttypes|time)\.h$
     |^(?:report|memory)\.txt$|^CMakeLists\.txt$|^requirements\.txt$|^ld\.so$|^(?:sys|asm|bits)/\w+\.h$
