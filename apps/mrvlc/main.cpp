@@ -104,6 +104,7 @@ int run(int argc, char** argv) {
   mrvlc::app::add_graph(app, context);
   mrvlc::app::add_prove(app, context);
   mrvlc::app::add_evidence(app, context);
+  mrvlc::app::add_mesh(app, context);
   mrvlc::app::add_batch(app, context);
   mrvlc::app::add_debug(app, context);
   mrvlc::app::add_rules(app, context);

@@ -1,6 +1,9 @@
 // mesh.json: which part of which layer every PE computes, where it lies in the PE's memory, and what is sent to whom.
 // The schema is docs/schemas/mesh.schema.json.
 #pragma once
+#include <span>
+#include <string_view>
+
 #include "mrvlc/mesh/machine.h"
 
 namespace mrvlc::mesh {

@@ -10,6 +10,7 @@
 #include "mrvlc/driver/option_table.h"
 #include "mrvlc/mesh/mesh.h"
 #include "mrvlc/support/diag/mesh.h"
+#include "mrvlc/support/json_document.h"
 #include "output/depfile.h"
 #include "output/output.h"
 #include "stages/hashes.h"
@@ -44,7 +45,8 @@ Result<mesh::Machine> machine_of(const CompileOptions& options) {
   MRVLC_ASSIGN(mesh::Machine machine, mesh::find_machine(options.targets[0]));
   machine.without = options.mesh_without;
   if (options.mesh_chips > 0) MRVLC_TRY(mesh::keep_chips(machine, options.mesh_chips));
-  MRVLC_TRY(mesh::working_parts(machine));
+  const auto working = mesh::working_parts(machine);
+  if (!working.ok()) return working.error();
   return machine;
 }
 

@@ -65,7 +65,8 @@ Result<Machine> parse_machine(const std::string& text) {
   if (const std::string key = unknown_key(given, json::tree(m), ""); !key.empty())
     return make_diag<DiagCode::MRV1301>("key '" + printable(key) + "' is not known");
   if (const std::string why = out_of_range(m); !why.empty()) return make_diag<DiagCode::MRV1301>(why);
-  MRVLC_TRY(working_parts(m));
+  const auto working = working_parts(m);
+  if (!working.ok()) return working.error();
   return m;
 }
 

@@ -14,6 +14,7 @@ MRVLC_DIAG(1305, Error, Rejected, "the network takes {} bytes in {} parts, the {
 MRVLC_DIAG(1306, Error, Gate, "{}")
 MRVLC_DIAG(1307, Error, Usage, "'{}' is no OUT of a mesh: it has no mesh.json")
 MRVLC_DIAG(1308, Error, Usage, "{} is not for a mesh")
+MRVLC_DIAG(1309, Error, Rejected, "the graph cannot be shared out: {}")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
