@@ -33,7 +33,7 @@ void Checker::memory() {
     const PlannedPe& pe = p_.pes[p];
     auto& ranges = of_pe[p];
     ranges.push_back({0, pe.blob_bytes});
-    std::ranges::sort(ranges, {}, &Range::begin);
+    std::ranges::sort(ranges, {}, [](const Range& r) { return std::pair(r.begin, r.bytes); });
     for (size_t i = 1; i < ranges.size(); ++i)
       if (ranges[i - 1].begin + ranges[i - 1].bytes > ranges[i].begin)
         fault("PE {}.{}: what lies at {} reaches over what lies at {}", pe.chip, pe.core, ranges[i - 1].begin, ranges[i].begin);
