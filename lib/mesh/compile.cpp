@@ -26,19 +26,20 @@ struct Assigned {
   std::vector<PlannedPe> pes;
 };
 
-// Where parts do not fit together, smaller ones may.
+// As many parts as there are PEs; where they do not fit together, fewer, which repeat less, or smaller ones.
 Result<Assigned> assigned(const NetworkOf& network, const Machine& machine, const Working& working,
                           const Routes& routes) {
   const auto pes = static_cast<int64_t>(working.pe_count());
-  constexpr int64_t kMostFiner = 8;
-  for (int64_t finer = 1;; finer *= 2) {
+  std::optional<Diag> first;
+  for (const int64_t parts : {pes, int64_t{0}, pes * 2, pes * 4}) {
     Assigned a;
-    MRVLC_ASSIGN(a.cuts, cut_layers(network, machine, pes * finer));
+    MRVLC_ASSIGN(a.cuts, cut_layers(network, machine, parts));
     a.tasks = tasks_of(network, a.cuts);
     const Status fits = assign(network, machine, working, routes, a.tasks, a.pes);
     if (fits.ok()) return a;
-    if (finer == kMostFiner) return fits.error();
+    if (!first) first = fits.error();
   }
+  return *first;
 }
 
 }  // namespace

@@ -77,6 +77,7 @@ PeMemory memory_of(const NetworkOf& network, const std::vector<const Task*>& tas
     std::vector<Field> own = fields_of(network, *tasks[i], std::to_string(i), with_bytes);
     std::ranges::move(own, std::back_inserter(all));
   }
+  const bool has_words = std::ranges::any_of(all, [](const Field& f) { return f.element_bytes == 4; });
   PeMemory m;
   const auto add = [&](bool is_constant, int64_t element_bytes) {
     for (Field& f : all) {
@@ -90,9 +91,11 @@ PeMemory memory_of(const NetworkOf& network, const std::vector<const Task*>& tas
   // As C lays out a structure: what needs no padding between.
   add(true, 4), add(true, 1);
   m.blob_bytes = m.bytes;
-  m.bytes = (m.bytes + 3) / 4 * 4;
+  // Placed fields have no element bytes any more: these are buffers.
+  const auto is_word = [](const Field& f) { return f.element_bytes == 4; };
+  if (std::ranges::any_of(all, is_word)) m.bytes = (m.bytes + 3) / 4 * 4;
   add(false, 4), add(false, 1);
-  m.bytes = (m.bytes + 3) / 4 * 4;
+  if (has_words) m.bytes = (m.bytes + 3) / 4 * 4;
   return m;
 }
 
