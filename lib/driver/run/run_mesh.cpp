@@ -36,7 +36,7 @@ Status build(const RunOptions& options, const OutputFolder& folder, const mesh::
     MRVLC_TRY(folder.check(source));
     argv.push_back((out / source).string());
   }
-  for (const char* header : {"coordinator.h", "mrvl/pe.h", mesh::kBlobFile}) MRVLC_TRY(folder.check(header));
+  for (const char* header : {"coordinator.h", "messages.h", "mrvl/pe.h", mesh::kBlobFile}) MRVLC_TRY(folder.check(header));
   argv.emplace_back("-lm");
   return compile_stub(argv);
 }

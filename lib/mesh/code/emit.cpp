@@ -84,7 +84,7 @@ class Emitter {
     return fmt::format("# make; ./mesh --ranks 8 input.npy. make MPI=1; mpirun -n 8 ./mesh input.npy\n"
                        "CC = $(if $(MPI),mpicc,cc)\nCFLAGS ={} $(if $(MPI),-DMRVL_MPI)\n"
                        "objects ={}\n\nmesh: $(objects)\n\t$(CC) -o $@ $(objects) -lm\n\n"
-                       "$(objects): coordinator.h mrvl/pe.h\n\nclean:\n\trm -f mesh $(objects)\n\n.PHONY: clean\n",
+                       "$(objects): coordinator.h messages.h mrvl/pe.h\n\nclean:\n\trm -f mesh $(objects)\n\n.PHONY: clean\n",
                        flags, objects);
   }
   static std::string slurm() {
@@ -107,7 +107,7 @@ std::vector<std::string> compile_flags() {
 }
 
 std::vector<std::string> sources(const Plan& plan) {
-  std::vector<std::string> files = {"coordinator.c", "values.c", "tables.c"};
+  std::vector<std::string> files = {"coordinator.c", "messages.c", "values.c", "tables.c"};
   for (const ProgramFile& p : plan.programs) files.push_back(p.file);
   return files;
 }

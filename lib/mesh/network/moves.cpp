@@ -1,6 +1,7 @@
 // Operators that move elements: views where the memory is the same, copies elsewhere.
 #include <algorithm>
 
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/params.h"
 #include "network/builder.h"
 
@@ -94,7 +95,7 @@ Status NetworkBuilder::add_view(const ir::Node& n) {
 
 Status NetworkBuilder::add_transpose(const ir::Node& n) {
   MRVLC_ASSIGN(const Stored x, stored(n, n.inputs[0]));
-  const std::vector<int64_t>& given = n.ints_attr("perm");
+  const std::vector<int64_t>& given = ops::attr::perm(n);
   const size_t rank = x.shape.size();
   std::vector<size_t> perm(rank), position(rank);
   for (size_t d = 0; d < rank; ++d) perm[d] = given.empty() ? rank - 1 - d : static_cast<size_t>(given[d]);
@@ -108,7 +109,7 @@ Status NetworkBuilder::add_transpose(const ir::Node& n) {
 
 Status NetworkBuilder::add_concat(const ir::Node& n) {
   const Shape& shape = g_.value(n.outputs[0]).type.shape;
-  MRVLC_ASSIGN(const int64_t axis, ops::normalize_axis(n.int_attr("axis"), static_cast<int64_t>(shape.size())));
+  MRVLC_ASSIGN(const int64_t axis, ops::normalize_axis(ops::attr::axis(n), static_cast<int64_t>(shape.size())));
   std::vector<Stored> operands;
   for (const ir::ValueId v : n.inputs) {
     MRVLC_ASSIGN(const Stored x, stored(n, v));

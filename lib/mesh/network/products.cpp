@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/params.h"
 #include "network/builder.h"
 
@@ -173,7 +174,7 @@ Status NetworkBuilder::add_softmax(const ir::Node& n) {
   Stored x = numbers.operands[0];
   const auto rank = static_cast<int64_t>(x.shape.size());
   if (rank == 0) return refused(n, "it is of a single number");
-  MRVLC_ASSIGN(const int64_t axis, ops::normalize_axis(n.int_attr("axis"), rank));
+  MRVLC_ASSIGN(const int64_t axis, ops::normalize_axis(ops::attr::axis(n), rank));
   std::vector<size_t> order = x.order;
   std::erase(order, static_cast<size_t>(axis));
   order.push_back(static_cast<size_t>(axis));

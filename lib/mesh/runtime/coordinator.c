@@ -2,6 +2,7 @@
  * ranks: of MPI where it is built with -DMRVL_MPI, else all in this process. Messages are parts of values, and credits
  * that say that one was read. C99. */
 #include "coordinator.h"
+#include "messages.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,18 +14,6 @@
 
 /* Seconds without anything to do after which a rank says what it waits for. */
 #define PATIENCE 60
-
-struct message {
-  struct message *next;
-  uint32_t edge, is_credit;
-  size_t bytes; /* of the payload */
-  unsigned char payload[];
-};
-
-struct queue {
-  struct message *first, *last;
-  uint32_t count;
-};
 
 /* Numbers of a task's edges, in `edges` from `begin` to before `end`. */
 struct links {
@@ -43,15 +32,6 @@ static struct {
   struct queue *queues;         /* by rank */
   unsigned char **inputs, **outputs; /* all images */
 } s;
-
-static void *room(size_t count, size_t bytes) {
-  void *const p = calloc(count > 0 ? count : 1, bytes > 0 ? bytes : 1);
-  if (p == NULL) {
-    fprintf(stderr, "mesh: out of memory\n");
-    exit(1);
-  }
-  return p;
-}
 
 /* The host's tasks follow those of the elements, as do its two elements: it feeds and collects independently. */
 static uint32_t task_index(uint32_t task) {
@@ -76,8 +56,8 @@ static int is_here(uint32_t rank) {
 /* Lists by task: where `next` says to which an edge belongs. */
 static uint32_t *list_edges(struct links *links, int incoming) {
   const uint32_t tasks = mesh_counts.tasks + 2;
-  uint32_t *const edges = room(mesh_counts.edges, sizeof *edges);
-  uint32_t *const at = room(tasks + 1, sizeof *at);
+  uint32_t *const edges = mesh_room(mesh_counts.edges, sizeof *edges);
+  uint32_t *const at = mesh_room(tasks + 1, sizeof *at);
   for (uint32_t e = 0; e < mesh_counts.edges; ++e)
     ++at[task_index(incoming ? mesh_edges[e].to : mesh_edges[e].from) + 1];
   for (uint32_t t = 0; t < tasks; ++t) {
@@ -93,9 +73,9 @@ static uint32_t *list_edges(struct links *links, int incoming) {
 
 static void list_tasks(void) {
   const uint32_t pes = mesh_counts.pes + 2, tasks = mesh_counts.tasks + 2;
-  s.begin = room(pes + 1, sizeof *s.begin);
-  s.order = room(tasks, sizeof *s.order);
-  s.position = room(pes, sizeof *s.position);
+  s.begin = mesh_room(pes + 1, sizeof *s.begin);
+  s.order = mesh_room(tasks, sizeof *s.order);
+  s.position = mesh_room(pes, sizeof *s.position);
   for (uint32_t t = 0; t < tasks; ++t) ++s.begin[pe_of(t) + 1];
   for (uint32_t p = 0; p < pes; ++p) s.begin[p + 1] += s.begin[p];
   for (uint32_t t = 0; t < tasks; ++t) s.order[s.begin[pe_of(t)] + s.position[pe_of(t)]++] = t;
@@ -105,15 +85,15 @@ static void list_tasks(void) {
 /* Loads the elements' constants; 0: a message was printed. */
 static int load(const char *folder) {
   const size_t length = strlen(folder) + sizeof "/weights.bin";
-  char *const path = room(length, 1);
+  char *const path = mesh_room(length, 1);
   snprintf(path, length, "%s/weights.bin", folder);
   FILE *const f = fopen(path, "rb");
   int good = f != NULL;
-  s.memory = room(mesh_counts.pes, sizeof *s.memory);
+  s.memory = mesh_room(mesh_counts.pes, sizeof *s.memory);
   for (uint32_t p = 0; good && p < mesh_counts.pes; ++p) {
     const struct mesh_pe *const pe = &mesh_pes[p];
     if (!is_here(rank_of(p))) continue;
-    s.memory[p] = room(pe->program->memory_bytes, 1);
+    s.memory[p] = mesh_room(pe->program->memory_bytes, 1);
     good = fseek(f, (long)pe->blob_offset, SEEK_SET) == 0 &&
            fread(s.memory[p], 1, pe->blob_bytes, f) == pe->blob_bytes;
   }
@@ -123,90 +103,14 @@ static int load(const char *folder) {
   return good;
 }
 
-static void append(struct queue *q, struct message *m) {
-  m->next = NULL;
-  if (q->last != NULL) q->last->next = m;
-  else q->first = m;
-  q->last = m;
-  ++q->count;
-}
-
-static struct message *new_message(uint32_t edge, int is_credit, size_t bytes) {
-  struct message *const m = room(1, sizeof *m + bytes);
-  m->edge = edge;
-  m->is_credit = (uint32_t)is_credit;
-  m->bytes = bytes;
-  return m;
-}
-
-#ifdef MRVL_MPI
-/* Messages that are on their way. */
-static struct sending {
-  MPI_Request request;
-  struct message *message;
-} *sending;
-static uint32_t sending_count, sending_room;
-
-static void forget_sent(int wait) {
-  for (uint32_t i = 0; i < sending_count;) {
-    int done = 0;
-    if (wait) MPI_Wait(&sending[i].request, MPI_STATUS_IGNORE), done = 1;
-    else MPI_Test(&sending[i].request, &done, MPI_STATUS_IGNORE);
-    if (!done) {
-      ++i;
-      continue;
-    }
-    free(sending[i].message);
-    sending[i] = sending[--sending_count];
-  }
-}
-
-static void transfer(uint32_t rank, struct message *m) {
-  if (sending_count == sending_room) {
-    sending_room = 2 * sending_room + 16;
-    sending = realloc(sending, sending_room * sizeof *sending);
-    if (sending == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  sending[sending_count].message = m;
-  /* The tag says what it is; the edge, which a tag may not hold, lies behind the payload. */
-  memcpy(m->payload + m->bytes, &m->edge, sizeof m->edge);
-  MPI_Isend(m->payload, (int)(m->bytes + sizeof m->edge), MPI_BYTE, (int)rank, (int)m->is_credit, MPI_COMM_WORLD,
-            &sending[sending_count].request);
-  ++sending_count;
-  forget_sent(0);
-}
-
-static void receive_transfers(void) {
-  for (;;) {
-    int there = 0, bytes = 0;
-    MPI_Status status;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
-    if (!there) return;
-    MPI_Get_count(&status, MPI_BYTE, &bytes);
-    struct message *const m = new_message(0, status.MPI_TAG, (size_t)bytes);
-    MPI_Recv(m->payload, bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    m->bytes -= sizeof m->edge;
-    memcpy(&m->edge, m->payload + m->bytes, sizeof m->edge);
-    append(&s.queues[s.rank], m);
-  }
-}
-#endif
-
 static void send(uint32_t rank, struct message *m) {
 #ifdef MRVL_MPI
   if (rank != s.rank) {
-    transfer(rank, m);
+    mesh_transfer(rank, m);
     return;
   }
 #endif
-  append(&s.queues[rank], m);
-}
-
-/* Room for the number of the edge, which transfer() appends. */
-static struct message *message_of(uint32_t edge, int is_credit, size_t bytes) {
-  struct message *const m = new_message(edge, is_credit, bytes + sizeof(uint32_t));
-  m->bytes = bytes;
-  return m;
+  mesh_append(&s.queues[rank], m);
 }
 
 static unsigned char *sender_memory(const struct mesh_edge *e, uint32_t image) {
@@ -222,7 +126,7 @@ static unsigned char *receiver_memory(const struct mesh_edge *e, uint32_t image)
 static void send_part(uint32_t edge, uint32_t image) {
   const struct mesh_edge *const e = &mesh_edges[edge];
   const unsigned char *const from = sender_memory(e, image) + e->from_offset;
-  struct message *const m = message_of(edge, 0, (size_t)e->count * e->run);
+  struct message *const m = mesh_message(edge, 0, (size_t)e->count * e->run);
   for (uint32_t i = 0; i < e->count; ++i)
     memcpy(m->payload + (size_t)i * e->run, from + (size_t)i * e->from_step, e->run);
   ++s.sent[edge];
@@ -240,29 +144,6 @@ static void deliver(struct message *m) {
     ++s.arrived[m->edge];
   }
   free(m);
-}
-
-static uint32_t drawn(void) {
-  s.seed = s.seed * 1664525u + 1013904223u;
-  return s.seed >> 8;
-}
-
-/* Takes the first message; with a seed any, but of an edge and kind always the one that was sent first. */
-static struct message *take(struct queue *q) {
-  struct message **at = &q->first, *before = NULL, *m = q->first;
-  if (s.seed != 0) {
-    for (uint32_t skip = drawn() % q->count; skip > 0; --skip) m = m->next;
-    const struct message *const any = m;
-    while ((*at)->edge != any->edge || (*at)->is_credit != any->is_credit) {
-      before = *at;
-      at = &(*at)->next;
-    }
-    m = *at;
-  }
-  *at = m->next;
-  if (q->last == m) q->last = before;
-  --q->count;
-  return m;
 }
 
 /* Why a task cannot begin its next image; -1: it can. */
@@ -287,7 +168,7 @@ static void fire(uint32_t pe, uint32_t task) {
     const uint32_t e = s.in_edges[i];
     /* Nobody waits for the last ones. */
     if (image + mesh_edges[e].credits < s.images)
-      send(rank_of(pe_of(task_index(mesh_edges[e].from))), message_of(e, 1, 0));
+      send(rank_of(pe_of(task_index(mesh_edges[e].from))), mesh_message(e, 1, 0));
   }
   ++s.fired[task];
 }
@@ -315,10 +196,10 @@ static int is_finished(uint32_t rank) {
 static int run_rank(uint32_t rank) {
   int ran = 0;
   while (s.queues[rank].count > 0) {
-    deliver(take(&s.queues[rank]));
+    deliver(mesh_take(&s.queues[rank], &s.seed));
     ran = 1;
     /* With a seed elements go on between any two messages. */
-    if (s.seed != 0 && drawn() % 2 == 0) break;
+    if (s.seed != 0 && mesh_drawn(&s.seed) % 2 == 0) break;
   }
   for (uint32_t p = 0; p < mesh_counts.pes + 2; ++p)
     if (rank_of(p) == rank) ran |= run_pe(p);
@@ -355,20 +236,20 @@ static int run_all(void) {
   int done = 0, waits = 0;
   time_t since = time(NULL);
   while (!done) {
-    receive_transfers();
+    mesh_receive(&s.queues[s.rank]);
     if (run_rank(s.rank)) since = time(NULL);
     else if (!waits && time(NULL) - since > PATIENCE) {
       say_stuck(s.rank);
       return 0;
     }
-    forget_sent(0);
+    mesh_forget_sent(0);
     if (!waits && is_finished(s.rank)) {
       MPI_Ibarrier(MPI_COMM_WORLD, &all);
       waits = 1;
     }
     if (waits) MPI_Test(&all, &done, MPI_STATUS_IGNORE);
   }
-  forget_sent(1);
+  mesh_forget_sent(1);
   return 1;
 }
 #else
@@ -425,8 +306,8 @@ static int parse(int argc, char **argv, struct arguments *a) {
 
 /* The inputs' images, and room for those of the outputs. */
 static int read_inputs(const struct arguments *a) {
-  s.inputs = room(mesh_counts.inputs, sizeof *s.inputs);
-  s.outputs = room(mesh_counts.outputs, sizeof *s.outputs);
+  s.inputs = mesh_room(mesh_counts.inputs, sizeof *s.inputs);
+  s.outputs = mesh_room(mesh_counts.outputs, sizeof *s.outputs);
   for (uint32_t i = 0; i < mesh_counts.inputs; ++i) {
     uint32_t images = 0;
     s.inputs[i] = mesh_read(&mesh_inputs[i], a->inputs[i], a->repeat, &images);
@@ -438,20 +319,20 @@ static int read_inputs(const struct arguments *a) {
     s.images = images;
   }
   for (uint32_t i = 0; i < mesh_counts.outputs; ++i)
-    s.outputs[i] = room(s.images, mesh_port_bytes(&mesh_outputs[i]));
+    s.outputs[i] = mesh_room(s.images, mesh_port_bytes(&mesh_outputs[i]));
   return 1;
 }
 
 static int run(const struct arguments *a) {
   const uint32_t tasks = mesh_counts.tasks + 2;
   if (!read_inputs(a) || !load(a->folder)) return 3;
-  s.fired = room(tasks, sizeof *s.fired);
-  s.sent = room(mesh_counts.edges, sizeof *s.sent);
-  s.freed = room(mesh_counts.edges, sizeof *s.freed);
-  s.arrived = room(mesh_counts.edges, sizeof *s.arrived);
-  s.in = room(tasks, sizeof *s.in);
-  s.out = room(tasks, sizeof *s.out);
-  s.queues = room(s.ranks, sizeof *s.queues);
+  s.fired = mesh_room(tasks, sizeof *s.fired);
+  s.sent = mesh_room(mesh_counts.edges, sizeof *s.sent);
+  s.freed = mesh_room(mesh_counts.edges, sizeof *s.freed);
+  s.arrived = mesh_room(mesh_counts.edges, sizeof *s.arrived);
+  s.in = mesh_room(tasks, sizeof *s.in);
+  s.out = mesh_room(tasks, sizeof *s.out);
+  s.queues = mesh_room(s.ranks, sizeof *s.queues);
   s.in_edges = list_edges(s.in, 1);
   s.out_edges = list_edges(s.out, 0);
   list_tasks();
@@ -471,7 +352,7 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   s.rank = (uint32_t)rank;
 #endif
-  a.inputs = room((size_t)argc, sizeof *a.inputs);
+  a.inputs = mesh_room((size_t)argc, sizeof *a.inputs);
   int code = parse(argc, argv, &a) ? 0 : usage();
   s.ranks = a.ranks;
   s.seed = a.seed;

@@ -65,7 +65,7 @@ void check_run(const ir::Graph& g, const std::string& machine, mesh_test::Random
   const Tensor images = random_images(g.value(g.inputs()[0]).type, random);
   dir.write("in.npy", to_npy(images));
   test::must_run(dir.path(), "cc -std=c99 -O1 -Wall -Wextra -Wconversion -Werror -ffp-contract=off -o mesh coordinator.c "
-                                    "values.c tables.c pe/*.c -lm");
+                                    "messages.c values.c tables.c pe/*.c -lm");
   const std::string want = expected(g, images);
   for (const char* how : {"--ranks 1", "--ranks 3 --order 5", "--ranks 8 --order 6"}) {
     test::must_run(dir.path(), fmt::format("./mesh {} --repeat-axis0 --output-dir out in.npy", how));
