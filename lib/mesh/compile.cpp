@@ -11,12 +11,13 @@ namespace {
 void lay_out(const NetworkOf& network, const std::vector<PlannedPe>& pes, std::vector<Task>& tasks) {
   std::vector<std::vector<Task*>> of_pe(pes.size());
   for (Task& t : tasks) of_pe[t.pe].push_back(&t);
-  for (const auto& own : of_pe)
-    set_offsets(memory_of(network, {own.begin(), own.end()}, false), own);
+  for (const auto& own : of_pe) set_offsets(memory_of(network, {own.begin(), own.end()}, false), own);
 }
 
 void route(const Plan& plan, const Routes& routes, std::vector<Edge>& edges) {
-  const auto chip = [&](uint32_t task) { return task == kHost ? routes.host() : plan.pes[plan.tasks[task].pe].chip; };
+  const auto chip = [&](uint32_t task) {
+    return task == kHost ? routes.host() : plan.pes[plan.tasks[task].pe].chip;
+  };
   for (Edge& e : edges) e.route = routes.between(chip(e.from), chip(e.to));
 }
 
@@ -73,7 +74,8 @@ Result<Plan> parse_plan(const std::string& text) {
   if (j.is_discarded()) return make_diag<DiagCode::MRV1306>("mesh.json is no JSON");
   Plan plan;
   json::Fault fault;
-  if (!json::read(j, plan, fault)) return make_diag<DiagCode::MRV1306>("mesh.json: " + fault.where + " " + std::string(fault.what));
+  if (!json::read(j, plan, fault))
+    return make_diag<DiagCode::MRV1306>("mesh.json: " + fault.where + " " + std::string(fault.what));
   return plan;
 }
 

@@ -43,9 +43,11 @@ std::string layer_lines(const Plan& plan) {
 std::string report(const Plan& plan) {
   uint64_t most = 0, all = 0;
   for (const PlannedPe& pe : plan.pes) most = std::max(most, pe.memory_bytes), all += pe.memory_bytes;
-  std::string text = fmt::format("machine {}: {} PEs used, {} parts, {} programs, {} edges\n", plan.machine.name, plan.pes.size(),
-                                 plan.tasks.size(), plan.programs.size(), plan.edges.size());
-  text += fmt::format("memory: {} bytes, at most {} of a PE's {}\n\n", all, most, plan.machine.pe.sram_bytes.value);
+  std::string text =
+      fmt::format("machine {}: {} PEs used, {} parts, {} programs, {} edges\n", plan.machine.name,
+                  plan.pes.size(), plan.tasks.size(), plan.programs.size(), plan.edges.size());
+  text += fmt::format("memory: {} bytes, at most {} of a PE's {}\n\n", all, most,
+                      plan.machine.pe.sram_bytes.value);
   text += layer_lines(plan) + "\nassumed of the machine, as no figure is public:\n";
   Figures figures;
   Machine::fields(figures, plan.machine);

@@ -1,5 +1,5 @@
-// The proof that a plan is safe, from the files of OUT alone: shares with the planner what reads mesh.json, and
-// nothing else.
+// The proof that a plan is safe, from the files of OUT alone: shares with the planner what reads mesh.json,
+// and nothing else.
 #pragma once
 #include "mrvlc/mesh/plan.h"
 

@@ -1,5 +1,5 @@
-// Machines that are meshes of small processing elements (PEs): chips on a grid, PEs on each chip, links between
-// neighbouring chips. Descriptions are JSON (docs/mesh.md) or built in.
+// Machines that are meshes of small processing elements (PEs): chips on a grid, PEs on each chip, links
+// between neighbouring chips. Descriptions are JSON (docs/mesh.md) or built in.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -17,9 +17,9 @@ struct Figure {
 };
 
 struct Parts {
-  Figure columns, rows;     // of the grid of chips
-  Figure pes;               // of each chip
-  Figure router_entries;    // of each chip: multicast trees that pass it
+  Figure columns, rows;   // of the grid of chips
+  Figure pes;             // of each chip
+  Figure router_entries;  // of each chip: multicast trees that pass it
   static void fields(auto& f, auto& s) {
     f("columns", s.columns)("rows", s.rows)("pes", s.pes)("router_entries", s.router_entries);
   }
@@ -39,9 +39,9 @@ struct Pe {
 };
 
 struct Network {
-  Figure noc_bytes_per_cycle, noc_cycles_per_hop;     // on a chip
-  Figure link_bytes_per_second, link_nanoseconds;     // between two chips, each direction
-  Figure host_bits_per_second;                        // between the host and chip 0
+  Figure noc_bytes_per_cycle, noc_cycles_per_hop;  // on a chip
+  Figure link_bytes_per_second, link_nanoseconds;  // between two chips, each direction
+  Figure host_bits_per_second;                     // between the host and chip 0
   static void fields(auto& f, auto& s) {
     f("noc_bytes_per_cycle", s.noc_bytes_per_cycle)("noc_cycles_per_hop", s.noc_cycles_per_hop);
     f("link_bytes_per_second", s.link_bytes_per_second)("link_nanoseconds", s.link_nanoseconds);
@@ -66,13 +66,14 @@ struct Machine {
 
 // What of a machine works.
 struct Working {
-  std::vector<bool> chips;                    // by chip
-  std::vector<std::vector<uint32_t>> cores;   // by chip: numbers of its PEs, ascending
-  std::vector<std::vector<uint32_t>> links;   // by chip: neighbours that it reaches, ascending
+  std::vector<bool> chips;                   // by chip
+  std::vector<std::vector<uint32_t>> cores;  // by chip: numbers of its PEs, ascending
+  std::vector<std::vector<uint32_t>> links;  // by chip: neighbours that it reaches, ascending
   size_t pe_count() const;
 };
 
-// The names of the built-in machines; besides, "mesh-N" is a chip of N PEs, "mesh-RxCxN" R rows of C such chips.
+// The names of the built-in machines; besides, "mesh-N" is a chip of N PEs, "mesh-RxCxN" R rows of C such
+// chips.
 std::vector<std::string> machine_names();
 // Whether `--target NAME` means a mesh.
 bool is_machine(const std::string& name);

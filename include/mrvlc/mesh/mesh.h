@@ -1,4 +1,5 @@
-// Networks of integers on meshes of processing elements: cut, placed, connected, and written as C (docs/mesh.md).
+// Networks of integers on meshes of processing elements: cut, placed, connected, and written as C
+// (docs/mesh.md).
 #pragma once
 #include "mrvlc/ir/graph.h"
 #include "mrvlc/mesh/plan.h"
@@ -12,7 +13,8 @@ struct Compiled {
   Plan plan;
   std::vector<std::pair<std::string, std::string>> files;  // name, bytes: all of OUT but the manifest
 };
-// Of a graph behind passes::host_pipeline(). MRV1303: a node that no PE can compute; MRV1304, MRV1305: no room.
+// Of a graph behind passes::host_pipeline(). MRV1303: a node that no PE can compute; MRV1304, MRV1305: no
+// room.
 Result<Compiled> compile(const ir::Graph& graph, const Machine& machine);
 
 // What the plan takes of the machine, by layer, and what of the machine is assumed.

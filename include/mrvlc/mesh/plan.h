@@ -1,5 +1,5 @@
-// mesh.json: which part of which layer every PE computes, where it lies in the PE's memory, and what is sent to whom.
-// The schema is docs/schemas/mesh.schema.json.
+// mesh.json: which part of which layer every PE computes, where it lies in the PE's memory, and what is sent
+// to whom. The schema is docs/schemas/mesh.schema.json.
 #pragma once
 #include <span>
 #include <string_view>
@@ -63,9 +63,9 @@ struct Window {
 };
 
 struct PlannedLayer {
-  std::string node, op;               // of the model
+  std::string node, op;  // of the model
   Kind kind = Kind::Map;
-  std::vector<uint32_t> inputs;       // tensors
+  std::vector<uint32_t> inputs;  // tensors
   uint32_t output = 0;
   Window window;
   static void fields(auto& f, auto& s) {
@@ -86,22 +86,22 @@ struct Inbox {
 // A part of a layer. A PE carries out its tasks in ascending order, once for every image.
 struct Task {
   uint32_t layer = 0, pe = 0;
-  Box box;                          // of the result
-  uint64_t offset = 0, bytes = 0;   // where it lies until it is sent
-  std::vector<Inbox> inboxes;       // by operand
+  Box box;                         // of the result
+  uint64_t offset = 0, bytes = 0;  // where it lies until it is sent
+  std::vector<Inbox> inboxes;      // by operand
   static void fields(auto& f, auto& s) {
     f("layer", s.layer)("pe", s.pe)("box", s.box)("offset", s.offset)("bytes", s.bytes)("inboxes", s.inboxes);
   }
 };
 
-// `count` pieces of `run` bytes, `from_step` bytes apart in the sender, `to_step` in the receiver. `credits` messages
-// may be on their way or unread.
+// `count` pieces of `run` bytes, `from_step` bytes apart in the sender, `to_step` in the receiver. `credits`
+// messages may be on their way or unread.
 struct Edge {
-  uint32_t from = 0, to = 0;       // tasks; kHost: the host
+  uint32_t from = 0, to = 0;         // tasks; kHost: the host
   uint32_t from_port = 0, port = 0;  // the model's input, of kHost; the operand, of kHost the model's output
   uint64_t count = 0, run = 0, from_offset = 0, from_step = 0, to_offset = 0, to_step = 0;
   uint32_t credits = 1;
-  std::vector<uint32_t> route;     // chips
+  std::vector<uint32_t> route;  // chips
   static void fields(auto& f, auto& s) {
     f("from", s.from)("to", s.to)("from_port", s.from_port)("port", s.port)("count", s.count)("run", s.run);
     f("from_offset", s.from_offset)("from_step", s.from_step)("to_offset", s.to_offset)("to_step", s.to_step);
@@ -111,7 +111,7 @@ struct Edge {
 inline constexpr uint32_t kHost = 0xffffffffu;
 
 struct PlannedPe {
-  uint32_t chip = 0, core = 0, program = 0;         // program: an index into Plan::programs
+  uint32_t chip = 0, core = 0, program = 0;                    // program: an index into Plan::programs
   uint64_t memory_bytes = 0, blob_offset = 0, blob_bytes = 0;  // the blob is where memory begins
   static void fields(auto& f, auto& s) {
     f("chip", s.chip)("core", s.core)("program", s.program)("memory_bytes", s.memory_bytes);
@@ -136,7 +136,8 @@ struct Plan {
   std::vector<Edge> edges;
   static void fields(auto& f, auto& s) {
     f.schema("mrvlc-mesh-1");
-    f("machine", s.machine)("tensors", s.tensors)("inputs", s.inputs)("outputs", s.outputs)("layers", s.layers);
+    f("machine", s.machine)("tensors", s.tensors)("inputs", s.inputs)("outputs", s.outputs)("layers",
+                                                                                            s.layers);
     f("programs", s.programs)("pes", s.pes)("tasks", s.tasks)("edges", s.edges);
   }
 };

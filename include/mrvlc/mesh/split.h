@@ -1,5 +1,5 @@
-// Graphs of layers or operators with measured times, shared out to accelerators so that the busiest one is as little
-// busy as can be found. The files are those of dnn-partitioning (NeurIPS 2020): docs/mesh.md.
+// Graphs of layers or operators with measured times, shared out to accelerators so that the busiest one is as
+// little busy as can be found. The files are those of dnn-partitioning (NeurIPS 2020): docs/mesh.md.
 #pragma once
 #include <string>
 

@@ -19,7 +19,8 @@
 namespace mrvlc::driver {
 namespace {
 
-// Of the groups that say how accelerators, the host's code and its accuracy are, a mesh knows the precision alone.
+// Of the groups that say how accelerators, the host's code and its accuracy are, a mesh knows the precision
+// alone.
 bool applies(const OptionRecord& record) {
   const std::string_view name = long_name(record);
   switch (record.group) {
@@ -38,7 +39,8 @@ bool applies(const OptionRecord& record) {
 }
 
 Result<mesh::Machine> machine_of(const CompileOptions& options) {
-  if (options.targets.size() != 1) return make_diag<DiagCode::MRV1308>("a second target beside '" + options.targets.back() + "'");
+  if (options.targets.size() != 1)
+    return make_diag<DiagCode::MRV1308>("a second target beside '" + options.targets.back() + "'");
   for (const std::string& name : options.given)
     if (const OptionRecord* record = find_option(name); record != nullptr && !applies(*record))
       return make_diag<DiagCode::MRV1308>("'" + name + "'");
@@ -68,8 +70,8 @@ Status write(const CompiledModel& m, const CompileOptions& options, const mesh::
 }
 
 std::vector<std::string> summary_of(const mesh::Plan& plan, const CompileOptions& options) {
-  return {fmt::format("{}: {} layers in {} parts on {} of {} PEs of {}, {} programs, {} edges", options.out.string(),
-                      plan.layers.size(), plan.tasks.size(), plan.pes.size(),
+  return {fmt::format("{}: {} layers in {} parts on {} of {} PEs of {}, {} programs, {} edges",
+                      options.out.string(), plan.layers.size(), plan.tasks.size(), plan.pes.size(),
                       plan.machine.chip_count() * plan.machine.chips.pes.value, plan.machine.name,
                       plan.programs.size(), plan.edges.size())};
 }

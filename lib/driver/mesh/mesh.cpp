@@ -38,15 +38,19 @@ Result<std::string> mesh_check(const std::filesystem::path& out, Diagnostics& di
   for (const mesh::ProgramFile& p : plan.programs) {
     // Names of files come from a file: none leads out of OUT.
     const bool inside = p.file.starts_with("pe/") && p.file.find("..") == std::string::npos;
-    const auto source = inside ? read_file(out / p.file) : Result<std::string>(make_diag<DiagCode::MRV1307>(p.file));
-    if (!source.ok() || sha256_hex(*source) != p.sha256) found.faults.push_back(p.file + " is not what was written");
+    const auto source =
+        inside ? read_file(out / p.file) : Result<std::string>(make_diag<DiagCode::MRV1307>(p.file));
+    if (!source.ok() || sha256_hex(*source) != p.sha256)
+      found.faults.push_back(p.file + " is not what was written");
   }
   for (const std::string& fault : found.faults) diagnostics.add(make_diag<DiagCode::MRV1306>(fault));
   if (!found.faults.empty()) return std::string();
-  return fmt::format("proved: {} tasks on {} PEs of {} end for any number of images; {} bytes are sent an image; at most {} of "
-                     "{} bytes of a PE and {} of {} routing entries of a chip are taken\n",
-                     plan.tasks.size(), plan.pes.size(), plan.machine.name, found.moved_bytes, found.most_memory,
-                     plan.machine.pe.sram_bytes.value, found.most_entries, plan.machine.chips.router_entries.value);
+  return fmt::format(
+      "proved: {} tasks on {} PEs of {} end for any number of images; {} bytes are sent an image; at most {} "
+      "of "
+      "{} bytes of a PE and {} of {} routing entries of a chip are taken\n",
+      plan.tasks.size(), plan.pes.size(), plan.machine.name, found.moved_bytes, found.most_memory,
+      plan.machine.pe.sram_bytes.value, found.most_entries, plan.machine.chips.router_entries.value);
 }
 
 }  // namespace mrvlc::driver

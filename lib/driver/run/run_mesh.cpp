@@ -25,7 +25,8 @@ Status check_options(const RunOptions& o) {
   return {};
 }
 
-Status build(const RunOptions& options, const OutputFolder& folder, const mesh::Plan& plan, const fs::path& program) {
+Status build(const RunOptions& options, const OutputFolder& folder, const mesh::Plan& plan,
+             const fs::path& program) {
   MRVLC_ASSIGN(std::vector<std::string> argv, c_compiler(options.cc));
   const std::vector<std::string> flags = mesh::compile_flags();
   argv.insert(argv.end(), flags.begin(), flags.end());
@@ -36,7 +37,8 @@ Status build(const RunOptions& options, const OutputFolder& folder, const mesh::
     MRVLC_TRY(folder.check(source));
     argv.push_back((out / source).string());
   }
-  for (const char* header : {"coordinator.h", "messages.h", "mrvl/pe.h", mesh::kBlobFile}) MRVLC_TRY(folder.check(header));
+  for (const char* header : {"coordinator.h", "messages.h", "mrvl/pe.h", mesh::kBlobFile})
+    MRVLC_TRY(folder.check(header));
   argv.emplace_back("-lm");
   return compile_stub(argv);
 }
@@ -71,12 +73,18 @@ Result<std::string> run_mesh(const RunOptions& options, const OutputFolder& fold
   std::error_code ec;
   fs::create_directories(results, ec);
   if (ec) return make_diag<DiagCode::MRV0002>(results.string(), ec.message());
-  std::vector<std::string> argv = {(temporary.path() / "mesh").string(), "--dir", fs::absolute(folder.path).string(),
-                                   "--output-dir", results.string(), "--ranks", std::to_string(options.ranks)};
+  std::vector<std::string> argv = {(temporary.path() / "mesh").string(),
+                                   "--dir",
+                                   fs::absolute(folder.path).string(),
+                                   "--output-dir",
+                                   results.string(),
+                                   "--ranks",
+                                   std::to_string(options.ranks)};
   if (options.order > 0) argv.insert(argv.end(), {"--order", std::to_string(options.order)});
   if (options.repeat_axis0) argv.emplace_back("--repeat-axis0");
   for (size_t i = 0; i < inputs.size(); ++i) {
-    MRVLC_ASSIGN(const fs::path file, plain_file(fs::absolute(inputs[i]), folder.inputs[i], temporary.path(), i));
+    MRVLC_ASSIGN(const fs::path file,
+                 plain_file(fs::absolute(inputs[i]), folder.inputs[i], temporary.path(), i));
     argv.push_back(file.string());
   }
   MRVLC_ASSIGN(ProcessResult ran, run_process(argv, {}, options.timeout));

@@ -8,7 +8,8 @@ namespace mrvlc::mesh {
 
 class Checker {
  public:
-  Checker(const Plan& plan, uint64_t blob_bytes, size_t most) : p_(plan), blob_bytes_(blob_bytes), most_(most) {}
+  Checker(const Plan& plan, uint64_t blob_bytes, size_t most)
+      : p_(plan), blob_bytes_(blob_bytes), most_(most) {}
   Findings run();
 
  private:

@@ -1,5 +1,5 @@
-// Results are computed once and whole; operands hold what their task reads, written once and whole, each element by
-// who computes it.
+// Results are computed once and whole; operands hold what their task reads, written once and whole, each
+// element by who computes it.
 #include <algorithm>
 
 #include "check/checker.h"
@@ -7,13 +7,18 @@
 namespace mrvlc::mesh {
 namespace {
 
-// Rows and channels that a part of a result reads, from the definition of its layer: written apart from needed().
+// Rows and channels that a part of a result reads, from the definition of its layer: written apart from
+// needed().
 Box read_by(const PlannedLayer& l, const Tensor3& result, const Tensor3& operand, const Box& b) {
   switch (l.kind) {
-    case Kind::Map: return b;
-    case Kind::Softmax: return {b.row, b.rows, 0, operand.channels};
-    case Kind::Move: return {0, operand.rows, 0, operand.channels};
-    default: break;
+    case Kind::Map:
+      return b;
+    case Kind::Softmax:
+      return {b.row, b.rows, 0, operand.channels};
+    case Kind::Move:
+      return {0, operand.rows, 0, operand.channels};
+    default:
+      break;
   }
   int64_t first = operand.rows, last = -1;
   for (const int64_t row : {b.row, b.row + b.rows - 1})
@@ -52,7 +57,8 @@ struct Piece {
 
 // Which element of the tensor a byte of the image is; false: none begins there.
 bool element_at(const Image& m, uint64_t offset, uint64_t& pixel, uint64_t& channel) {
-  if (offset < m.offset || offset - m.offset >= m.bytes() || (offset - m.offset) % m.element() != 0) return false;
+  if (offset < m.offset || offset - m.offset >= m.bytes() || (offset - m.offset) % m.element() != 0)
+    return false;
   const uint64_t at = (offset - m.offset) / m.element(), channels = static_cast<uint64_t>(m.box.channels);
   pixel = at / channels + static_cast<uint64_t>(m.box.row * m.tensor->width);
   channel = at % channels + static_cast<uint64_t>(m.box.channel);
@@ -65,14 +71,16 @@ std::string moves_same(const Edge& e, const Image& from, const Image& to, std::v
   if (e.count > to.bytes() / e.run || e.run > to.bytes()) return "it carries more than its operand takes";
   const bool long_run = e.run > from.step() || e.run > to.step();
   // Runs over several pixels are the same elements where whole pixels lie one after the other on both sides.
-  if (long_run && (from.step() != to.step() || e.run % from.step() != 0 || from.box.channel != to.box.channel))
+  if (long_run &&
+      (from.step() != to.step() || e.run % from.step() != 0 || from.box.channel != to.box.channel))
     return "a run goes over pixels that lie otherwise in sender and receiver";
   for (uint64_t i = 0; i < e.count; ++i) {
     uint64_t fp = 0, fc = 0, tp = 0, tc = 0;
     const uint64_t f = e.from_offset + i * e.from_step, t = e.to_offset + i * e.to_step;
     if (!element_at(from, f, fp, fc) || !element_at(to, t, tp, tc)) return "a piece begins outside";
     if (fp != tp || fc != tc) return "a piece is of another place in the tensor than where it goes to";
-    if (f + e.run > from.offset + from.bytes() || t + e.run > to.offset + to.bytes()) return "a piece ends outside";
+    if (f + e.run > from.offset + from.bytes() || t + e.run > to.offset + to.bytes())
+      return "a piece ends outside";
     const uint64_t pixels = long_run ? e.run / from.step() : 1;
     const uint64_t channels = e.run / from.element() / pixels;
     if (fc + channels > static_cast<uint64_t>(from.box.channel + from.box.channels) ||
@@ -94,7 +102,8 @@ bool covers(std::vector<Piece>& pieces, const Box& box, int64_t width) {
     channel += p.channels;
     if (channel == end) ++pixel, channel = static_cast<uint64_t>(box.channel);
   }
-  return pixel == static_cast<uint64_t>((box.row + box.rows) * width) && channel == static_cast<uint64_t>(box.channel);
+  return pixel == static_cast<uint64_t>((box.row + box.rows) * width) &&
+         channel == static_cast<uint64_t>(box.channel);
 }
 
 }  // namespace
@@ -129,20 +138,26 @@ void Checker::operands() {
   for (size_t i = 0; i < p_.edges.size(); ++i) {
     const Edge& e = p_.edges[i];
     const bool is_out = e.to == kHost;
-    const uint32_t tensor = is_out ? p_.outputs[e.port].tensor : p_.layers[p_.tasks[e.to].layer].inputs[e.port];
-    const uint32_t source = e.from == kHost ? p_.inputs[e.from_port].tensor : p_.layers[p_.tasks[e.from].layer].output;
+    const uint32_t tensor =
+        is_out ? p_.outputs[e.port].tensor : p_.layers[p_.tasks[e.to].layer].inputs[e.port];
+    const uint32_t source =
+        e.from == kHost ? p_.inputs[e.from_port].tensor : p_.layers[p_.tasks[e.from].layer].output;
     if (source != tensor) {
       fault("edge {} carries another tensor than {} reads", i, task_name(e.to));
       continue;
     }
     const Tensor3& t = p_.tensors[tensor];
-    const Image from = e.from == kHost ? Image{&t, whole(t), 0} : Image{&t, p_.tasks[e.from].box, p_.tasks[e.from].offset};
-    const Image to = is_out ? Image{&t, whole(t), 0} : Image{&t, p_.tasks[e.to].inboxes[e.port].box, p_.tasks[e.to].inboxes[e.port].offset};
-    const std::string why = moves_same(e, from, to, pieces[is_out ? first.back() + e.port : first[e.to] + e.port]);
+    const Image from =
+        e.from == kHost ? Image{&t, whole(t), 0} : Image{&t, p_.tasks[e.from].box, p_.tasks[e.from].offset};
+    const Image to =
+        is_out ? Image{&t, whole(t), 0}
+               : Image{&t, p_.tasks[e.to].inboxes[e.port].box, p_.tasks[e.to].inboxes[e.port].offset};
+    const std::string why =
+        moves_same(e, from, to, pieces[is_out ? first.back() + e.port : first[e.to] + e.port]);
     if (!why.empty()) fault("edge {} from {} to {}: {}", i, task_name(e.from), task_name(e.to), why);
     if (!is_out && e.credits != p_.tasks[e.to].inboxes[e.port].slots)
-      fault("edge {} from {} to {}: {} credits for {} slots", i, task_name(e.from), task_name(e.to), e.credits,
-            p_.tasks[e.to].inboxes[e.port].slots);
+      fault("edge {} from {} to {}: {} credits for {} slots", i, task_name(e.from), task_name(e.to),
+            e.credits, p_.tasks[e.to].inboxes[e.port].slots);
     f_.moved_bytes += e.count * e.run;
   }
   for (uint32_t i = 0; i < p_.tasks.size(); ++i)
@@ -153,7 +168,8 @@ void Checker::operands() {
     }
   for (size_t k = 0; k < p_.outputs.size(); ++k) {
     const Tensor3& t = p_.tensors[p_.outputs[k].tensor];
-    if (!covers(pieces[first.back() + k], whole(t), t.width)) fault("output {} is not written once and whole", k);
+    if (!covers(pieces[first.back() + k], whole(t), t.width))
+      fault("output {} is not written once and whole", k);
   }
 }
 

@@ -1,6 +1,7 @@
-// Nobody waits for ever. A task begins an image when its operands are there and all who read its result have room; each
-// edge has at least one credit. One image from begin to end leaves everything as it was before, so a run in which every
-// task fires once proves that any number of images ends, whatever the order in which messages come.
+// Nobody waits for ever. A task begins an image when its operands are there and all who read its result have
+// room; each edge has at least one credit. One image from begin to end leaves everything as it was before, so
+// a run in which every task fires once proves that any number of images ends, whatever the order in which
+// messages come.
 #include <deque>
 
 #include "check/checker.h"

@@ -20,19 +20,20 @@ std::string Checker::task_name(uint32_t t) const {
   if (t == kHost) return "the host";
   const Task& task = p_.tasks[t];
   const PlannedPe& pe = p_.pes[task.pe];
-  return fmt::format("task {} (PE {}.{}, node '{}')", t, pe.chip, pe.core, printable(p_.layers[task.layer].node));
+  return fmt::format("task {} (PE {}.{}, node '{}')", t, pe.chip, pe.core,
+                     printable(p_.layers[task.layer].node));
 }
 
 bool Checker::is_box(const Box& b, const Tensor3& t) const {
-  return b.row >= 0 && b.rows >= 1 && b.channel >= 0 && b.channels >= 1 && b.rows <= t.rows && b.row <= t.rows - b.rows &&
-         b.channels <= t.channels && b.channel <= t.channels - b.channels;
+  return b.row >= 0 && b.rows >= 1 && b.channel >= 0 && b.channels >= 1 && b.rows <= t.rows &&
+         b.row <= t.rows - b.rows && b.channels <= t.channels && b.channel <= t.channels - b.channels;
 }
 
 void Checker::tensors() {
   for (size_t i = 0; i < p_.tensors.size(); ++i) {
     const Tensor3& t = p_.tensors[i];
-    if (!positive(t.rows) || !positive(t.width) || !positive(t.channels) || t.rows > kMostElements / t.width ||
-        t.rows * t.width > kMostElements / t.channels)
+    if (!positive(t.rows) || !positive(t.width) || !positive(t.channels) ||
+        t.rows > kMostElements / t.width || t.rows * t.width > kMostElements / t.channels)
       fault("tensor {} has no sizes", i);
   }
   const auto port = [&](const HostPort& p, const char* what) {
@@ -49,15 +50,17 @@ void Checker::layers() {
   for (size_t i = 0; i < p_.layers.size(); ++i) {
     const PlannedLayer& l = p_.layers[i];
     for (const uint32_t x : l.inputs)
-      if (x >= there.size() || !there[x]) return fault("layer {} reads tensor {}, which nothing before it makes", i, x);
+      if (x >= there.size() || !there[x])
+        return fault("layer {} reads tensor {}, which nothing before it makes", i, x);
     if (l.inputs.empty() || l.output >= there.size() || there[l.output])
       return fault("layer {} has no operands, or its result is made twice", i);
     there[l.output] = true;
     const Window& w = l.window;
     const int64_t in = p_.tensors[l.inputs[0]].channels, out = p_.tensors[l.output].channels;
-    if (!positive(w.kernel) || !positive(w.stride) || !positive(w.dilation) || w.pad < 0 || w.pad > kMostElements ||
-        !positive(w.group) || w.kernel > kMostElements / w.dilation ||
-        p_.tensors[l.output].rows > kMostElements / w.stride || ((l.kind == Kind::Conv || l.kind == Kind::Pool) && (in % w.group != 0 || out % w.group != 0)))
+    if (!positive(w.kernel) || !positive(w.stride) || !positive(w.dilation) || w.pad < 0 ||
+        w.pad > kMostElements || !positive(w.group) || w.kernel > kMostElements / w.dilation ||
+        p_.tensors[l.output].rows > kMostElements / w.stride ||
+        ((l.kind == Kind::Conv || l.kind == Kind::Pool) && (in % w.group != 0 || out % w.group != 0)))
       return fault("the window of layer {} is none", i);
   }
   for (const HostPort& p : p_.outputs)
@@ -72,7 +75,8 @@ void Checker::tasks() {
       continue;
     }
     const PlannedLayer& l = p_.layers[t.layer];
-    if (i > 0 && p_.tasks[i - 1].layer > t.layer) fault("{} stands behind one of a later layer", task_name(i));
+    if (i > 0 && p_.tasks[i - 1].layer > t.layer)
+      fault("{} stands behind one of a later layer", task_name(i));
     if (!is_box(t.box, result(t))) fault("{} computes what is no part of its result", task_name(i));
     if (t.inboxes.size() != l.inputs.size()) {
       fault("{} has {} operands, its layer {}", task_name(i), t.inboxes.size(), l.inputs.size());
@@ -89,8 +93,10 @@ void Checker::edges() {
   for (size_t i = 0; i < p_.edges.size(); ++i) {
     const Edge& e = p_.edges[i];
     const bool from = e.from == kHost ? e.from_port < p_.inputs.size() : e.from < tasks;
-    const bool to = e.to == kHost ? e.port < p_.outputs.size() : e.to < tasks && e.port < p_.tasks[e.to].inboxes.size();
-    if (!from || !to || (e.from == kHost && e.to == kHost)) fault("edge {} does not go from a task to an operand", i);
+    const bool to =
+        e.to == kHost ? e.port < p_.outputs.size() : e.to < tasks && e.port < p_.tasks[e.to].inboxes.size();
+    if (!from || !to || (e.from == kHost && e.to == kHost))
+      fault("edge {} does not go from a task to an operand", i);
     if (e.count < 1 || e.run < 1 || e.credits < 1) fault("edge {} moves nothing, or has no credits", i);
   }
 }
@@ -101,7 +107,8 @@ void Checker::numbers() {
   if (!working.ok()) return fault("{}", working.error().message);
   std::set<std::pair<uint32_t, uint32_t>> seen;
   for (const PlannedPe& pe : p_.pes) {
-    const bool there = pe.chip < working->cores.size() && std::ranges::binary_search(working->cores[pe.chip], pe.core);
+    const bool there =
+        pe.chip < working->cores.size() && std::ranges::binary_search(working->cores[pe.chip], pe.core);
     if (!there) fault("PE {}.{} does not work, or the machine has none", pe.chip, pe.core);
     if (!seen.emplace(pe.chip, pe.core).second) fault("PE {}.{} is there twice", pe.chip, pe.core);
     if (pe.program >= p_.programs.size()) fault("PE {}.{} has no program", pe.chip, pe.core);

@@ -27,7 +27,8 @@ std::string memory_text(const PeMemory& memory) {
   return text + fmt::format("MRVL_CHECK(sizeof(struct memory) == {});\n\n", memory.bytes);
 }
 
-std::string program_text(const NetworkOf& network, const std::vector<const Task*>& tasks, const PeMemory& memory) {
+std::string program_text(const NetworkOf& network, const std::vector<const Task*>& tasks,
+                         const PeMemory& memory) {
   std::string text = memory_text(memory), names;
   for (size_t i = 0; i < tasks.size(); ++i) {
     text += task_text(network, *tasks[i], std::to_string(i)) + "\n";
@@ -46,7 +47,8 @@ class Emitter {
     std::string blob;
     for (size_t p = 0; p < plan_.pes.size(); ++p) add_pe(p, blob);
     files_.emplace_back(kBlobFile, std::move(blob));
-    for (const RuntimeText& t : runtime_texts()) files_.emplace_back(std::string(t.file), std::string(t.text));
+    for (const RuntimeText& t : runtime_texts())
+      files_.emplace_back(std::string(t.file), std::string(t.text));
     files_.emplace_back("tables.c", tables_text(plan_));
     files_.emplace_back("Makefile", makefile());
     files_.emplace_back("run.slurm", slurm());
@@ -69,26 +71,31 @@ class Emitter {
     const auto [found, is_new] = numbers_.emplace(text, static_cast<uint32_t>(numbers_.size()));
     if (!is_new) return found->second;
     const std::string file = fmt::format("pe/class_{}.c", found->second);
-    std::string whole = fmt::format("/* A program of processing elements; written by mrvlc. */\n#include \"../mrvl/pe.h\"\n\n{}"
-                                    "extern const struct mrvl_program mrvl_program_{};\n"
-                                    "const struct mrvl_program mrvl_program_{} = {{{}u, {}u, tasks}};\n",
-                                    text, found->second, found->second, memory_bytes, tasks);
+    std::string whole = fmt::format(
+        "/* A program of processing elements; written by mrvlc. */\n#include \"../mrvl/pe.h\"\n\n{}"
+        "extern const struct mrvl_program mrvl_program_{};\n"
+        "const struct mrvl_program mrvl_program_{} = {{{}u, {}u, tasks}};\n",
+        text, found->second, found->second, memory_bytes, tasks);
     plan_.programs.push_back({file, sha256_hex(whole)});
     files_.emplace_back(file, std::move(whole));
     return found->second;
   }
   std::string makefile() const {
     std::string objects, flags;
-    for (const std::string& source : sources(plan_)) objects += " " + source.substr(0, source.size() - 2) + ".o";
+    for (const std::string& source : sources(plan_))
+      objects += " " + source.substr(0, source.size() - 2) + ".o";
     for (const std::string& flag : compile_flags()) flags += " " + flag;
-    return fmt::format("# make; ./mesh --ranks 8 input.npy. make MPI=1; mpirun -n 8 ./mesh input.npy\n"
-                       "CC = $(if $(MPI),mpicc,cc)\nCFLAGS ={} $(if $(MPI),-DMRVL_MPI)\n"
-                       "objects ={}\n\nmesh: $(objects)\n\t$(CC) -o $@ $(objects) -lm\n\n"
-                       "$(objects): coordinator.h messages.h mrvl/pe.h\n\nclean:\n\trm -f mesh $(objects)\n\n.PHONY: clean\n",
-                       flags, objects);
+    return fmt::format(
+        "# make; ./mesh --ranks 8 input.npy. make MPI=1; mpirun -n 8 ./mesh input.npy\n"
+        "CC = $(if $(MPI),mpicc,cc)\nCFLAGS ={} $(if $(MPI),-DMRVL_MPI)\n"
+        "objects ={}\n\nmesh: $(objects)\n\t$(CC) -o $@ $(objects) -lm\n\n"
+        "$(objects): coordinator.h messages.h mrvl/pe.h\n\nclean:\n\trm -f mesh $(objects)\n\n.PHONY: "
+        "clean\n",
+        flags, objects);
   }
   static std::string slurm() {
-    return "#!/bin/sh\n#SBATCH --job-name=mesh\n#SBATCH --ntasks=8\n# The arguments are those of ./mesh, built with make MPI=1.\n"
+    return "#!/bin/sh\n#SBATCH --job-name=mesh\n#SBATCH --ntasks=8\n# The arguments are those of ./mesh, "
+           "built with make MPI=1.\n"
            "exec srun ./mesh \"$@\"\n";
   }
 

@@ -1,5 +1,5 @@
-// The C function of a task. Rows are counted from where its result and inboxes begin: parts that differ in their place
-// alone have the same text.
+// The C function of a task. Rows are counted from where its result and inboxes begin: parts that differ in
+// their place alone have the same text.
 #include "code/kernels.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,10 @@ std::string number(float v) {
 class TaskWriter {
  public:
   TaskWriter(const NetworkOf& network, const Task& task, std::string index)
-      : n_(network), t_(task), l_(network.layers[task.layer]), i_(std::move(index)),
+      : n_(network),
+        t_(task),
+        l_(network.layers[task.layer]),
+        i_(std::move(index)),
         result_(network.tensors[l_.planned.output]) {}
 
   std::string run() {
@@ -33,11 +36,21 @@ class TaskWriter {
     line("  {} *const out = m->{};", c_type(result_.elem), result_name(i_));
     line("  (void)image;");
     switch (l_.planned.kind) {
-      case Kind::Conv: conv(); break;
-      case Kind::Pool: pool(); break;
-      case Kind::Map: map(); break;
-      case Kind::Softmax: softmax(); break;
-      case Kind::Move: move(); break;
+      case Kind::Conv:
+        conv();
+        break;
+      case Kind::Pool:
+        pool();
+        break;
+      case Kind::Map:
+        map();
+        break;
+      case Kind::Softmax:
+        softmax();
+        break;
+      case Kind::Move:
+        move();
+        break;
     }
     line("}}");
     return std::move(text_);
@@ -87,9 +100,12 @@ class TaskWriter {
     open_result();
     line("        uint32_t sum = (uint32_t)m->bias_{}[channel];", i_);
     open_window();
-    line("            sum += mrvl_mac_{}(x0 + (y * {} + x) * {}{}, m->weights_{} + ((channel * {} + ky) * {} + kx) * {}, {}, {}, {});",
-         operand(0).elem == Elem::U8 ? "u8" : "i8", operand(0).width, in.channels, group_offset(), i_,
-         l_.planned.window.kernel, l_.columns.kernel, c.group_channels, c.group_channels, c.input_zero, c.weight_zero);
+    line(
+        "            sum += mrvl_mac_{}(x0 + (y * {} + x) * {}{}, m->weights_{} + ((channel * {} + ky) * {} "
+        "+ kx) * {}, {}, {}, {});",
+        operand(0).elem == Elem::U8 ? "u8" : "i8", operand(0).width, in.channels, group_offset(), i_,
+        l_.planned.window.kernel, l_.columns.kernel, c.group_channels, c.group_channels, c.input_zero,
+        c.weight_zero);
     line("          }}\n        }}");
     if (l_.rounding)
       line("        {} = ({}){};", result_index(), c_type(result_.elem),
@@ -103,7 +119,8 @@ class TaskWriter {
     const int64_t groups = l_.planned.window.group;
     if (groups == 1) return "";
     const int64_t of_result = result_.channels / groups;
-    return fmt::format(" + (channel + {}) / {} * {}", t_.box.channel % of_result, of_result, l_.conv.group_channels);
+    return fmt::format(" + (channel + {}) / {} * {}", t_.box.channel % of_result, of_result,
+                       l_.conv.group_channels);
   }
   // Of a number that is not yet divided by the scale, where `divide`.
   std::string rounded(const std::string& value, bool divide) const {
@@ -126,7 +143,8 @@ class TaskWriter {
     const std::string at = fmt::format("(y * {} + x) * {} + channel", operand(0).width, in.channels);
     const bool elements = l_.steps.empty();
     open_result();
-    line("        {} best = 0;\n        double sum = 0;\n        int32_t count = 0;", elements ? "int32_t" : "float");
+    line("        {} best = 0;\n        double sum = 0;\n        int32_t count = 0;",
+         elements ? "int32_t" : "float");
     open_window();
     if (elements)
       line("            const int32_t v = x0[{}];", at);
@@ -146,17 +164,26 @@ class TaskWriter {
     const auto binary = [&](char op) { return fmt::format("v{} {} v{}", s.a, op, s.b); };
     switch (s.op) {
       case Step::Op::Load:
-      case Step::Op::Dequantize: return loaded(s, s.a, "i");
+      case Step::Op::Dequantize:
+        return loaded(s, s.a, "i");
       case Step::Op::Constant:
         return s.numbers.size() == 1 ? number(s.numbers[0]) : fmt::format("m->numbers{}_{}[channel]", at, i_);
-      case Step::Op::Add: return binary('+');
-      case Step::Op::Sub: return binary('-');
-      case Step::Op::Mul: return binary('*');
-      case Step::Op::Div: return binary('/');
-      case Step::Op::Min: return fmt::format("v{0} < v{1} ? v{0} : v{1}", s.a, s.b);
-      case Step::Op::Max: return fmt::format("v{0} > v{1} ? v{0} : v{1}", s.a, s.b);
-      case Step::Op::Relu: return fmt::format("v{0} > 0.0f ? v{0} : 0.0f", s.a);
-      case Step::Op::Neg: return fmt::format("-v{}", s.a);
+      case Step::Op::Add:
+        return binary('+');
+      case Step::Op::Sub:
+        return binary('-');
+      case Step::Op::Mul:
+        return binary('*');
+      case Step::Op::Div:
+        return binary('/');
+      case Step::Op::Min:
+        return fmt::format("v{0} < v{1} ? v{0} : v{1}", s.a, s.b);
+      case Step::Op::Max:
+        return fmt::format("v{0} > v{1} ? v{0} : v{1}", s.a, s.b);
+      case Step::Op::Relu:
+        return fmt::format("v{0} > 0.0f ? v{0} : 0.0f", s.a);
+      case Step::Op::Neg:
+        return fmt::format("-v{}", s.a);
     }
     return "";
   }
@@ -168,7 +195,8 @@ class TaskWriter {
     if (!l_.table.empty()) {
       line("      out[i] = ({})m->table_{}[(uint8_t)x0[i]];", c_type(result_.elem), i_);
     } else {
-      for (size_t s = 0; s < l_.steps.size(); ++s) line("      const float v{} = {};", s, step_text(l_.steps[s], s));
+      for (size_t s = 0; s < l_.steps.size(); ++s)
+        line("      const float v{} = {};", s, step_text(l_.steps[s], s));
       line("      out[i] = {};", stored(fmt::format("v{}", l_.steps.size() - 1)));
     }
     line("    }}");

@@ -1,6 +1,5 @@
 // The plan as C that the coordinator is linked with.
 #include <fmt/format.h>
-
 #include <fmt/ranges.h>
 
 #include "code/emit.h"
@@ -14,15 +13,18 @@ class Tables {
   explicit Tables(const Plan& plan) : p_(plan) {}
 
   std::string run() {
-    text_ = "/* Which element computes what, and what is sent to whom; written by mrvlc. */\n#include \"coordinator.h\"\n\n";
-    for (size_t i = 0; i < p_.programs.size(); ++i) line("extern const struct mrvl_program mrvl_program_{};", i);
+    text_ =
+        "/* Which element computes what, and what is sent to whom; written by mrvlc. */\n#include "
+        "\"coordinator.h\"\n\n";
+    for (size_t i = 0; i < p_.programs.size(); ++i)
+      line("extern const struct mrvl_program mrvl_program_{};", i);
     pes();
     tasks();
     edges();
     ports("inputs", p_.inputs);
     ports("outputs", p_.outputs);
-    line("const struct mesh_counts mesh_counts = {{{}u, {}u, {}u, {}u, {}u}};", p_.pes.size(), p_.tasks.size(), p_.edges.size(),
-         p_.inputs.size(), p_.outputs.size());
+    line("const struct mesh_counts mesh_counts = {{{}u, {}u, {}u, {}u, {}u}};", p_.pes.size(),
+         p_.tasks.size(), p_.edges.size(), p_.inputs.size(), p_.outputs.size());
     return std::move(text_);
   }
 
@@ -35,7 +37,8 @@ class Tables {
   void pes() {
     line("\nconst struct mesh_pe mesh_pes[] = {{");
     for (const PlannedPe& pe : p_.pes)
-      line("    {{&mrvl_program_{}, {}u, {}u, {}u, {}u}},", pe.program, pe.chip, pe.core, pe.blob_offset, pe.blob_bytes);
+      line("    {{&mrvl_program_{}, {}u, {}u, {}u, {}u}},", pe.program, pe.chip, pe.core, pe.blob_offset,
+           pe.blob_bytes);
     line("}};\n");
   }
   void tasks() {
@@ -59,8 +62,8 @@ class Tables {
     line("const struct mesh_edge mesh_edges[] = {{");
     for (const Edge& e : p_.edges)
       line("    {{{}, {}, {}u, {}u, {}u, {}u, {}u, {}u, {}u, {}u, {}u, {}u}},", task(e.from, "MESH_FEED"),
-           task(e.to, "MESH_COLLECT"), e.from_port, e.port, e.count, e.run, e.from_offset, e.from_step, e.to_offset,
-           e.to_step, slot_bytes(e), e.credits);
+           task(e.to, "MESH_COLLECT"), e.from_port, e.port, e.count, e.run, e.from_offset, e.from_step,
+           e.to_offset, e.to_step, slot_bytes(e), e.credits);
     line("}};\n");
   }
   void ports(const char* name, const std::vector<HostPort>& ports) {
@@ -71,9 +74,10 @@ class Tables {
     line("const struct mesh_port mesh_{}[] = {{", name);
     for (size_t i = 0; i < ports.size(); ++i) {
       const Tensor3& t = p_.tensors[ports[i].tensor];
-      line("    {{{}, \"{}\", {}u, {}u, {}_shape_{}, {{{}u, {}u, {}u}}, {{{}u, {}u, {}u}}}},", c_string(ports[i].file),
-           kTypes[static_cast<size_t>(t.elem)], size_of(t.elem), ports[i].shape.size(), name, i, t.rows, t.width, t.channels,
-           ports[i].strides[0], ports[i].strides[1], ports[i].strides[2]);
+      line("    {{{}, \"{}\", {}u, {}u, {}_shape_{}, {{{}u, {}u, {}u}}, {{{}u, {}u, {}u}}}},",
+           c_string(ports[i].file), kTypes[static_cast<size_t>(t.elem)], size_of(t.elem),
+           ports[i].shape.size(), name, i, t.rows, t.width, t.channels, ports[i].strides[0],
+           ports[i].strides[1], ports[i].strides[2]);
     }
     line("}};\n");
   }

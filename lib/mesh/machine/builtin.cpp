@@ -22,10 +22,10 @@ Machine spinnaker2(std::string name, int64_t columns, int64_t rows, int64_t pes,
   Machine m;
   m.name = std::move(name);
   m.chips = {{columns, grid}, {rows, grid}, {pes, grid}, {16384, kDatasheet}};
-  m.pe = {{131072, kDatasheet}, {16384, kAssumed}, {64, kPaper}, {8, kMeasured}, {1, kAssumed},
-          {300000000, kAssumed}};
-  m.network = {{16, kAssumed}, {2, kAssumed}, {1500000000, kAssumed}, {200, kAssumed},
-               {10000000000, kAssumed}};
+  m.pe = {{131072, kDatasheet}, {16384, kAssumed}, {64, kPaper},
+          {8, kMeasured},       {1, kAssumed},     {300000000, kAssumed}};
+  m.network = {
+      {16, kAssumed}, {2, kAssumed}, {1500000000, kAssumed}, {200, kAssumed}, {10000000000, kAssumed}};
   return m;
 }
 

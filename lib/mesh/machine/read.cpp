@@ -29,22 +29,21 @@ struct Limit {
 // What every part of the compiler relies on.
 std::string out_of_range(const Machine& m) {
   constexpr int64_t kLarge = int64_t{1} << 40;
-  const Limit limits[] = {
-      {&m.chips.columns, "chips.columns", 1, 256},
-      {&m.chips.rows, "chips.rows", 1, 256},
-      {&m.chips.pes, "chips.pes", 1, 65536},
-      {&m.chips.router_entries, "chips.router_entries", 1, kLarge},
-      {&m.pe.sram_bytes, "pe.sram_bytes", 1024, int64_t{1} << 31},
-      {&m.pe.code_bytes, "pe.code_bytes", 0, m.pe.sram_bytes.value},
-      {&m.pe.macs_per_cycle, "pe.macs_per_cycle", 1, 1 << 20},
-      {&m.pe.requantize_cycles, "pe.requantize_cycles", 1, 1 << 20},
-      {&m.pe.float_cycles, "pe.float_cycles", 1, 1 << 20},
-      {&m.pe.clock_hz, "pe.clock_hz", 1, kLarge},
-      {&m.network.noc_bytes_per_cycle, "network.noc_bytes_per_cycle", 1, 1 << 20},
-      {&m.network.noc_cycles_per_hop, "network.noc_cycles_per_hop", 0, 1 << 20},
-      {&m.network.link_bytes_per_second, "network.link_bytes_per_second", 1, kLarge},
-      {&m.network.link_nanoseconds, "network.link_nanoseconds", 0, kLarge},
-      {&m.network.host_bits_per_second, "network.host_bits_per_second", 1, kLarge}};
+  const Limit limits[] = {{&m.chips.columns, "chips.columns", 1, 256},
+                          {&m.chips.rows, "chips.rows", 1, 256},
+                          {&m.chips.pes, "chips.pes", 1, 65536},
+                          {&m.chips.router_entries, "chips.router_entries", 1, kLarge},
+                          {&m.pe.sram_bytes, "pe.sram_bytes", 1024, int64_t{1} << 31},
+                          {&m.pe.code_bytes, "pe.code_bytes", 0, m.pe.sram_bytes.value},
+                          {&m.pe.macs_per_cycle, "pe.macs_per_cycle", 1, 1 << 20},
+                          {&m.pe.requantize_cycles, "pe.requantize_cycles", 1, 1 << 20},
+                          {&m.pe.float_cycles, "pe.float_cycles", 1, 1 << 20},
+                          {&m.pe.clock_hz, "pe.clock_hz", 1, kLarge},
+                          {&m.network.noc_bytes_per_cycle, "network.noc_bytes_per_cycle", 1, 1 << 20},
+                          {&m.network.noc_cycles_per_hop, "network.noc_cycles_per_hop", 0, 1 << 20},
+                          {&m.network.link_bytes_per_second, "network.link_bytes_per_second", 1, kLarge},
+                          {&m.network.link_nanoseconds, "network.link_nanoseconds", 0, kLarge},
+                          {&m.network.host_bits_per_second, "network.host_bits_per_second", 1, kLarge}};
   for (const Limit& l : limits)
     if (l.figure->value < l.low || l.figure->value > l.high)
       return fmt::format("{} is {}, it must be from {} to {}", l.name, l.figure->value, l.low, l.high);
@@ -61,7 +60,8 @@ Result<Machine> parse_machine(const std::string& text) {
   if (!twice.empty()) return make_diag<DiagCode::MRV1301>("key '" + printable(twice) + "' is there twice");
   Machine m;
   json::Fault fault;
-  if (!json::read(given, m, fault)) return make_diag<DiagCode::MRV1301>(fault.where + " " + std::string(fault.what));
+  if (!json::read(given, m, fault))
+    return make_diag<DiagCode::MRV1301>(fault.where + " " + std::string(fault.what));
   if (const std::string key = unknown_key(given, json::tree(m), ""); !key.empty())
     return make_diag<DiagCode::MRV1301>("key '" + printable(key) + "' is not known");
   if (const std::string why = out_of_range(m); !why.empty()) return make_diag<DiagCode::MRV1301>(why);

@@ -10,7 +10,8 @@ namespace mrvlc::mesh {
 namespace {
 
 // The stride of `rows` that are folded from several dimensions; nullopt: there is no single one.
-std::optional<int64_t> folded_stride(const Shape& shape, const std::vector<size_t>& order, size_t first, size_t last) {
+std::optional<int64_t> folded_stride(const Shape& shape, const std::vector<size_t>& order, size_t first,
+                                     size_t last) {
   const std::vector<int64_t> strides = row_major_strides(shape);
   std::optional<int64_t> stride;
   int64_t below = 0;
@@ -83,8 +84,8 @@ Result<Rounding> NetworkBuilder::rounding_of(const ir::Node& n, ElementType elem
   if (!is_byte(elem)) return refused(n, "its integers are not of 8 bits");
   const ops::IntRange range = ops::range_of(elem);
   return Rounding{static_cast<float>(scale->as_double(0)),
-                  zero == nullptr ? 0 : static_cast<int32_t>(zero->as_int(0)), static_cast<int32_t>(range.low),
-                  static_cast<int32_t>(range.high)};
+                  zero == nullptr ? 0 : static_cast<int32_t>(zero->as_int(0)),
+                  static_cast<int32_t>(range.low), static_cast<int32_t>(range.high)};
 }
 
 Result<Rounding> NetworkBuilder::rounding_of(const ir::Node& quantize) const {
@@ -126,25 +127,36 @@ Status NetworkBuilder::add_node(const ir::Node& n) {
     if (!has_elements(g_.value(out).type)) return refused(n, "the shape of its result is not fixed");
   if (n.outputs.size() != 1) return refused(n, "it has several results");
   switch (n.kind()) {
-    case Op::QuantizeLinear: return add_quantize(n);
-    case Op::DequantizeLinear: return add_dequantize(n);
-    case Op::Cast: return add_cast(n);
+    case Op::QuantizeLinear:
+      return add_quantize(n);
+    case Op::DequantizeLinear:
+      return add_dequantize(n);
+    case Op::Cast:
+      return add_cast(n);
     case Op::QLinearConv:
-    case Op::ConvInteger: return add_conv(n);
+    case Op::ConvInteger:
+      return add_conv(n);
     case Op::MaxPool:
     case Op::AveragePool:
     case Op::GlobalMaxPool:
-    case Op::GlobalAveragePool: return add_pool(n);
-    case Op::Softmax: return add_softmax(n);
-    case Op::Transpose: return add_transpose(n);
+    case Op::GlobalAveragePool:
+      return add_pool(n);
+    case Op::Softmax:
+      return add_softmax(n);
+    case Op::Transpose:
+      return add_transpose(n);
     case Op::Reshape:
     case Op::Flatten:
     case Op::Squeeze:
     case Op::Unsqueeze:
-    case Op::Identity: return add_view(n);
-    case Op::Concat: return add_concat(n);
-    case Op::Slice: return add_slice(n);
-    default: return add_elementwise(n);
+    case Op::Identity:
+      return add_view(n);
+    case Op::Concat:
+      return add_concat(n);
+    case Op::Slice:
+      return add_slice(n);
+    default:
+      return add_elementwise(n);
   }
 }
 
@@ -156,12 +168,14 @@ Status NetworkBuilder::add_inputs() {
     const ir::Value& v = g_.value(g_.inputs()[i]);
     const auto elem = elem_of(v.type.elem);
     if (!elem || *elem == Elem::I32 || !has_elements(v.type))
-      return make_diag<DiagCode::MRV1303>("input '" + printable(v.name) + "' is not of 8 bits or float32, or its shape is not fixed");
+      return make_diag<DiagCode::MRV1303>("input '" + printable(v.name) +
+                                          "' is not of 8 bits or float32, or its shape is not fixed");
     const size_t rank = v.type.shape.size();
     // What its only reader moves is stored as the model has it.
     const bool moved = v.users.size() == 1 && g_.node(v.users[0]).is(Op::Transpose, Op::Reshape, Op::Flatten);
     const bool image = rank > 2 && v.type.shape[0] == 1 && !moved;
-    const Stored s = new_stored({}, v.id, *elem, v.type.shape, image ? channels_last(rank) : identity_order(rank));
+    const Stored s =
+        new_stored({}, v.id, *elem, v.type.shape, image ? channels_last(rank) : identity_order(rank));
     out_.inputs.push_back({v.name, files[i], s.tensor, v.type.shape, host_strides(s).value()});
     stored_[v.id] = s;
   }

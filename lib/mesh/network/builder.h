@@ -61,7 +61,8 @@ class NetworkBuilder {
   Result<Stored> stored(const ir::Node& n, ir::ValueId value);
   Stored new_stored(const ir::Node& n, ir::ValueId value, Elem elem, const Shape& shape,
                     std::vector<size_t> order);
-  Layer new_layer(const ir::Node& n, Kind kind, const std::vector<Stored>& operands, const Stored& result) const;
+  Layer new_layer(const ir::Node& n, Kind kind, const std::vector<Stored>& operands,
+                  const Stored& result) const;
   const Tensor3& tensor(const Stored& s) const { return out_.tensors[s.tensor]; }
   // The only node that reads the result of `n`, which is no output; null: there is none.
   const ir::Node* sole_user(const ir::Node& n) const;

@@ -11,15 +11,24 @@ namespace {
 
 std::optional<Step::Op> step_of(Op op) {
   switch (op) {
-    case Op::Add: return Step::Op::Add;
-    case Op::Sub: return Step::Op::Sub;
-    case Op::Mul: return Step::Op::Mul;
-    case Op::Div: return Step::Op::Div;
-    case Op::Min: return Step::Op::Min;
-    case Op::Max: return Step::Op::Max;
-    case Op::Relu: return Step::Op::Relu;
-    case Op::Neg: return Step::Op::Neg;
-    default: return std::nullopt;
+    case Op::Add:
+      return Step::Op::Add;
+    case Op::Sub:
+      return Step::Op::Sub;
+    case Op::Mul:
+      return Step::Op::Mul;
+    case Op::Div:
+      return Step::Op::Div;
+    case Op::Min:
+      return Step::Op::Min;
+    case Op::Max:
+      return Step::Op::Max;
+    case Op::Relu:
+      return Step::Op::Relu;
+    case Op::Neg:
+      return Step::Op::Neg;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -27,7 +36,8 @@ std::optional<Step::Op> step_of(Op op) {
 bool is_function(const ir::Graph& g, const ir::Node& n) {
   if (n.inputs.empty() || n.outputs.size() != 1 || ops::op_def(n).scalar == nullptr) return false;
   for (size_t i = 0; i < n.inputs.size(); ++i) {
-    if (i == 0 ? g.is_constant(n.inputs[0]) : n.inputs[i].valid() && !g.is_constant(n.inputs[i])) return false;
+    if (i == 0 ? g.is_constant(n.inputs[0]) : n.inputs[i].valid() && !g.is_constant(n.inputs[i]))
+      return false;
     if (i > 0 && n.inputs[i].valid() && g.constant(n.inputs[i])->elements() != 1) return false;
   }
   return g.value(n.inputs[0]).type.shape == g.value(n.outputs[0]).type.shape;
@@ -82,7 +92,8 @@ Result<Stored> NetworkBuilder::store(const ir::Node& n, const Numbers& numbers,
 }
 
 // Appends a constant, or the steps of a value; operands are stored as `like` is. The number of the last step.
-Result<uint32_t> NetworkBuilder::add_operand(const ir::Node& n, ir::ValueId value, Numbers& to, const Stored* like) {
+Result<uint32_t> NetworkBuilder::add_operand(const ir::Node& n, ir::ValueId value, Numbers& to,
+                                             const Stored* like) {
   if (const Tensor* t = g_.constant(value)) {
     Step s{.op = Step::Op::Constant, .numbers = {}};
     for (const double v : t->to_doubles()) s.numbers.push_back(static_cast<float>(v));
@@ -92,7 +103,8 @@ Result<uint32_t> NetworkBuilder::add_operand(const ir::Node& n, ir::ValueId valu
   MRVLC_ASSIGN(Numbers own, numbers_of(n, value));
   if (like != nullptr)
     for (Stored& s : own.operands) {
-      if (s.shape != like->shape) return refused(n, "operands of different shapes are computed for constants only");
+      if (s.shape != like->shape)
+        return refused(n, "operands of different shapes are computed for constants only");
       s = in_order(n, s, like->order);
     }
   return append(own, to);
@@ -126,11 +138,13 @@ Status NetworkBuilder::add_table(const ir::Node& first) {
   for (int byte = 0; byte < 256; ++byte) {
     const int q = is_unsigned || byte < 128 ? byte : byte - 256;
     float v = static_cast<float>(q - from.steps[0].zero) * from.steps[0].scale;
-    for (size_t i = 0; i + 1 < chain.size(); ++i) v = ops::function_value(g_, *chain[i], chain[i]->inputs[0], v);
+    for (size_t i = 0; i + 1 < chain.size(); ++i)
+      v = ops::function_value(g_, *chain[i], chain[i]->inputs[0], v);
     layer.table.push_back(static_cast<uint8_t>(ops::quantized(v, r.scale, r.zero, {r.low, r.high})));
   }
   const ir::ValueId result = chain.back()->outputs[0];
-  const Stored y = new_stored(first, result, *elem_of(g_.value(result).type.elem), from.operands[0].shape, from.operands[0].order);
+  const Stored y = new_stored(first, result, *elem_of(g_.value(result).type.elem), from.operands[0].shape,
+                              from.operands[0].order);
   layer.planned = new_layer(first, Kind::Map, from.operands, y).planned;
   out_.layers.push_back(std::move(layer));
   stored_[result] = y;
@@ -153,11 +167,13 @@ Status NetworkBuilder::add_elementwise(const ir::Node& n) {
 Status NetworkBuilder::add_steps(const ir::Node& n, std::optional<Step::Op> step) {
   Numbers numbers;
   std::vector<uint32_t> at;
-  const auto computed = std::ranges::find_if(n.inputs, [&](ir::ValueId v) { return v.valid() && !g_.is_constant(v); });
+  const auto computed =
+      std::ranges::find_if(n.inputs, [&](ir::ValueId v) { return v.valid() && !g_.is_constant(v); });
   if (computed == n.inputs.end()) return refused(n, "all of its operands are constants");
   MRVLC_ASSIGN(const Numbers first, numbers_of(n, *computed));
   const Stored like = first.operands[0];
-  if (g_.value(n.outputs[0]).type.shape != like.shape) return refused(n, "its result has another shape than its operand");
+  if (g_.value(n.outputs[0]).type.shape != like.shape)
+    return refused(n, "its result has another shape than its operand");
   const size_t most = n.is(Op::Clip) ? 3 : 2;
   if (n.inputs.size() > most) return refused(n, "it has more than two operands");
   for (const ir::ValueId v : n.inputs) {
@@ -184,7 +200,8 @@ Status NetworkBuilder::add_steps(const ir::Node& n, std::optional<Step::Op> step
   }
   numbers_[n.outputs[0]] = std::move(numbers);
   // Who is read more than once, or by what is not element-wise, is computed once.
-  if (sole_user(n) == nullptr) return stored(n, n.outputs[0]).ok() ? Status() : refused(n, "it cannot be stored");
+  if (sole_user(n) == nullptr)
+    return stored(n, n.outputs[0]).ok() ? Status() : refused(n, "it cannot be stored");
   return {};
 }
 

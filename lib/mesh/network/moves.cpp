@@ -48,10 +48,14 @@ Stored NetworkBuilder::in_order(const ir::Node& n, const Stored& value, std::vec
 // The same bytes with other rows: an input that no layer reads yet, in the model's order, may have any.
 bool NetworkBuilder::refold(uint32_t number, const Tensor3& as) {
   const auto input = std::ranges::find(out_.inputs, number, &HostPort::tensor);
-  const auto reads = [&](const Layer& l) { return std::ranges::find(l.planned.inputs, number) != l.planned.inputs.end(); };
+  const auto reads = [&](const Layer& l) {
+    return std::ranges::find(l.planned.inputs, number) != l.planned.inputs.end();
+  };
   if (input == out_.inputs.end() || std::ranges::any_of(out_.layers, reads)) return false;
   Tensor3& t = out_.tensors[number];
-  const auto contiguous = [](const Tensor3& of) { return std::vector<int64_t>{of.width * of.channels, of.channels, 1}; };
+  const auto contiguous = [](const Tensor3& of) {
+    return std::vector<int64_t>{of.width * of.channels, of.channels, 1};
+  };
   const auto matters = [&](const std::vector<int64_t>& strides) {
     const std::vector<int64_t> want = contiguous(t);
     return (t.rows > 1 && strides[0] != want[0]) || (t.width > 1 && strides[1] != want[1]) ||
@@ -82,7 +86,8 @@ Status NetworkBuilder::add_view(const ir::Node& n) {
     out_.layers.push_back(std::move(layer));
     return y;
   };
-  if (const auto found = numbers_.find(n.inputs[0]); found != numbers_.end() && found->second.steps.size() == 1) {
+  if (const auto found = numbers_.find(n.inputs[0]);
+      found != numbers_.end() && found->second.steps.size() == 1) {
     Numbers numbers = found->second;
     numbers.operands[0] = viewed(numbers.operands[0]);
     numbers_[n.outputs[0]] = std::move(numbers);
@@ -109,7 +114,8 @@ Status NetworkBuilder::add_transpose(const ir::Node& n) {
 
 Status NetworkBuilder::add_concat(const ir::Node& n) {
   const Shape& shape = g_.value(n.outputs[0]).type.shape;
-  MRVLC_ASSIGN(const int64_t axis, ops::normalize_axis(ops::attr::axis(n), static_cast<int64_t>(shape.size())));
+  MRVLC_ASSIGN(const int64_t axis,
+               ops::normalize_axis(ops::attr::axis(n), static_cast<int64_t>(shape.size())));
   std::vector<Stored> operands;
   for (const ir::ValueId v : n.inputs) {
     MRVLC_ASSIGN(const Stored x, stored(n, v));

@@ -1,6 +1,6 @@
-// What a mesh computes: layers on stored tensors, made of the graph behind the integer passes. A DequantizeLinear
-// is no layer: who reads its result reads the integers. Element-wise operators and a QuantizeLinear behind are one
-// layer.
+// What a mesh computes: layers on stored tensors, made of the graph behind the integer passes. A
+// DequantizeLinear is no layer: who reads its result reads the integers. Element-wise operators and a
+// QuantizeLinear behind are one layer.
 #pragma once
 #include "mrvlc/ir/graph.h"
 #include "mrvlc/mesh/plan.h"
@@ -26,9 +26,9 @@ struct Rounding {
 struct ConvData {
   std::vector<int8_t> weights;  // [result channel][kernel row][kernel column][channel of the group]
   int32_t weight_zero = 0, input_zero = 0;
-  std::vector<int32_t> bias;    // by result channel
-  std::vector<float> factors;   // the same; empty: the sums are the result
-  int64_t group_channels = 1;   // operand channels of a group
+  std::vector<int32_t> bias;   // by result channel
+  std::vector<float> factors;  // the same; empty: the sums are the result
+  int64_t group_channels = 1;  // operand channels of a group
 };
 
 // Along x; along rows it is PlannedLayer::window.
@@ -50,11 +50,12 @@ struct Layer {
   Columns columns;
   ConvData conv;
   bool is_max = false, count_pad = false;  // pools
-  std::vector<Step> steps;    // Map: the last is the result; Pool, Softmax: how the operand is read
-  std::optional<Rounding> rounding;  // none: the result is float32 (Conv: 32-bit sums; max pools: the elements)
-  std::vector<uint8_t> table;        // Map: by the operand's byte, in place of the steps
-  std::vector<Copy> copies;          // Move: by operand
-  int64_t macs = 0;                  // of the whole layer
+  std::vector<Step> steps;  // Map: the last is the result; Pool, Softmax: how the operand is read
+  std::optional<Rounding>
+      rounding;                // none: the result is float32 (Conv: 32-bit sums; max pools: the elements)
+  std::vector<uint8_t> table;  // Map: by the operand's byte, in place of the steps
+  std::vector<Copy> copies;    // Move: by operand
+  int64_t macs = 0;            // of the whole layer
 };
 
 struct NetworkOf {

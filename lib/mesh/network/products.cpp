@@ -121,7 +121,8 @@ Status NetworkBuilder::add_conv(const ir::Node& n) {
     const bool is_signed = result.type.elem == ElementType::I8;
     layer.rounding = Rounding{1, *zero_y, is_signed ? -128 : 0, is_signed ? 127 : 255};
     const ir::Node* clip = sole_user(n);
-    if (clip != nullptr && clip->is(Op::Clip) && bounded_by(g_, *clip, *layer.rounding)) made = clip->outputs[0];
+    if (clip != nullptr && clip->is(Op::Clip) && bounded_by(g_, *clip, *layer.rounding))
+      made = clip->outputs[0];
   }
   out_.layers.push_back(std::move(layer));
   stored_[result.id] = stored_[made] = y;
@@ -133,7 +134,8 @@ Status NetworkBuilder::add_pool(const ir::Node& n) {
   if (p.kernel.empty() || p.kernel.size() > 2) return refused(n, "it has more than two spatial dimensions");
   if (p.batch != 1) return refused(n, "it has several images");
   const auto is_zero = [](int64_t v) { return v == 0; };
-  if (p.count_include_pad && !(std::ranges::all_of(p.pads_begin, is_zero) && std::ranges::all_of(p.pads_end, is_zero)))
+  if (p.count_include_pad &&
+      !(std::ranges::all_of(p.pads_begin, is_zero) && std::ranges::all_of(p.pads_end, is_zero)))
     return refused(n, "it counts the padding");
   Numbers numbers;
   const bool bytes = is_byte(g_.value(n.inputs[0]).type.elem);

@@ -12,11 +12,16 @@ Diag refused(const ir::Node& n, std::string_view why) {
 
 std::optional<Elem> elem_of(ElementType type) {
   switch (type) {
-    case ElementType::I8: return Elem::I8;
-    case ElementType::U8: return Elem::U8;
-    case ElementType::I32: return Elem::I32;
-    case ElementType::F32: return Elem::F32;
-    default: return std::nullopt;
+    case ElementType::I8:
+      return Elem::I8;
+    case ElementType::U8:
+      return Elem::U8;
+    case ElementType::I32:
+      return Elem::I32;
+    case ElementType::F32:
+      return Elem::F32;
+    default:
+      return std::nullopt;
   }
 }
 

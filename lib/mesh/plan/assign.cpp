@@ -34,7 +34,10 @@ std::vector<PlannedPe> pes_of(const Working& working, const Routes& routes) {
 class Assigner {
  public:
   Assigner(const NetworkOf& network, const Machine& machine, size_t pes)
-      : n_(network), m_(machine), room_(machine.pe.sram_bytes.value - machine.pe.code_bytes.value), loads_(pes) {}
+      : n_(network),
+        m_(machine),
+        room_(machine.pe.sram_bytes.value - machine.pe.code_bytes.value),
+        loads_(pes) {}
 
   Status run(std::vector<Task>& tasks) {
     for (const Task& t : tasks) bytes_.push_back(bytes_of(n_, t)), total_ += bytes_.back();
@@ -54,7 +57,8 @@ class Assigner {
     for (const Task& t : tasks) cycles_.push_back(cycles_of(n_, n_.layers[t.layer], m_, t.box));
     std::vector<size_t> order(tasks.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::ranges::stable_sort(order, std::greater<>(), [&](size_t i) { return std::pair(bytes_[i] * 4 > room_, cycles_[i]); });
+    std::ranges::stable_sort(order, std::greater<>(),
+                             [&](size_t i) { return std::pair(bytes_[i] * 4 > room_, cycles_[i]); });
     return order;
   }
   size_t least_loaded(int64_t bytes) const {
@@ -73,7 +77,8 @@ class Assigner {
     return true;
   }
   Status too_large(size_t parts) const {
-    return make_diag<DiagCode::MRV1305>(total_, parts, loads_.size(), room_ * static_cast<int64_t>(loads_.size()));
+    return make_diag<DiagCode::MRV1305>(total_, parts, loads_.size(),
+                                        room_ * static_cast<int64_t>(loads_.size()));
   }
 
   const NetworkOf& n_;

@@ -35,7 +35,8 @@ struct Place {
 Edge edge_between(const Tensor3& t, const Place& from, const Place& to, const Box& moved) {
   const auto bytes = static_cast<uint64_t>(size_of(t.elem));
   const auto at = [&](const Place& p) {
-    const int64_t element = (moved.row - p.box.row) * t.width * p.box.channels + moved.channel - p.box.channel;
+    const int64_t element =
+        (moved.row - p.box.row) * t.width * p.box.channels + moved.channel - p.box.channel;
     return p.offset + static_cast<uint64_t>(element) * bytes;
   };
   Edge e;
@@ -44,7 +45,8 @@ Edge edge_between(const Tensor3& t, const Place& from, const Place& to, const Bo
   e.from_offset = at(from), e.to_offset = at(to);
   e.from_step = static_cast<uint64_t>(from.box.channels) * bytes;
   e.to_step = static_cast<uint64_t>(to.box.channels) * bytes;
-  if (e.run == e.from_step && e.run == e.to_step) e.run *= e.count, e.from_step = e.to_step = e.run, e.count = 1;
+  if (e.run == e.from_step && e.run == e.to_step)
+    e.run *= e.count, e.from_step = e.to_step = e.run, e.count = 1;
   return e;
 }
 
@@ -54,7 +56,8 @@ class Connector {
       : n_(network), cuts_(cuts), tasks_(tasks), producer_(network.tensors.size(), kHost), input_(producer_) {
     for (size_t i = 0; i < network.layers.size(); ++i)
       producer_[network.layers[i].planned.output] = static_cast<uint32_t>(i);
-    for (size_t i = 0; i < network.inputs.size(); ++i) input_[network.inputs[i].tensor] = static_cast<uint32_t>(i);
+    for (size_t i = 0; i < network.inputs.size(); ++i)
+      input_[network.inputs[i].tensor] = static_cast<uint32_t>(i);
   }
 
   std::vector<Edge> run() {
@@ -88,7 +91,8 @@ class Connector {
       for (int64_t c = part_of(t.channels, cut.channel_parts, b.channel); c <= last_channel; ++c) {
         const auto from = cut.first + static_cast<uint32_t>(r * cut.channel_parts + c);
         const Task& sender = tasks_[from];
-        add(edge_between(t, {sender.box, sender.offset}, to, overlap(sender.box, b)), from, 0, task, port, credits);
+        add(edge_between(t, {sender.box, sender.offset}, to, overlap(sender.box, b)), from, 0, task, port,
+            credits);
       }
   }
   void add(Edge e, uint32_t from, uint32_t from_port, uint32_t to, uint32_t port, uint32_t credits) {
@@ -105,7 +109,8 @@ class Connector {
 
 }  // namespace
 
-std::vector<Edge> connect(const NetworkOf& network, const std::vector<Cut>& cuts, const std::vector<Task>& tasks) {
+std::vector<Edge> connect(const NetworkOf& network, const std::vector<Cut>& cuts,
+                          const std::vector<Task>& tasks) {
   return Connector(network, cuts, tasks).run();
 }
 

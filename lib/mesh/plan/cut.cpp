@@ -56,8 +56,9 @@ int64_t cycles_of(const NetworkOf& network, const Layer& layer, const Machine& m
   if (layer.planned.kind == Kind::Conv) {
     const int64_t each = layer.macs / (result.rows * result.width * result.channels);
     // A group of one channel leaves all but one row of the array idle.
-    const int64_t rate = layer.conv.group_channels == 1 ? std::max<int64_t>(machine.pe.macs_per_cycle.value / 16, 1)
-                                                        : machine.pe.macs_per_cycle.value;
+    const int64_t rate = layer.conv.group_channels == 1
+                             ? std::max<int64_t>(machine.pe.macs_per_cycle.value / 16, 1)
+                             : machine.pe.macs_per_cycle.value;
     return elements * each / rate + elements * machine.pe.requantize_cycles.value;
   }
   int64_t each = machine.pe.requantize_cycles.value;
@@ -103,7 +104,8 @@ class LayerCutter {
     Task t;
     t.box = largest(cut);
     t.layer = static_cast<uint32_t>(&l_ - n_.layers.data());
-    for (const uint32_t x : l_.planned.inputs) t.inboxes.push_back({needed(l_.planned, result_, n_.tensors[x], t.box)});
+    for (const uint32_t x : l_.planned.inputs)
+      t.inboxes.push_back({needed(l_.planned, result_, n_.tensors[x], t.box)});
     int64_t sum = 0;
     for (const Field& f : fields_of(n_, t, "")) sum += f.size() + 8;
     return sum;

@@ -45,19 +45,23 @@ void add_constants(const Layer& layer, const Box& box, const std::string& index,
     const auto each = static_cast<int64_t>(c.weights.size() / c.bias.size());
     fields.push_back(constant("bias_" + index, "int32_t", c.bias, box.channel, box.channels, with_bytes));
     if (!c.factors.empty())
-      fields.push_back(constant("factor_" + index, "float", c.factors, box.channel, box.channels, with_bytes));
-    fields.push_back(constant("weights_" + index, "int8_t", c.weights, box.channel * each, box.channels * each, with_bytes));
+      fields.push_back(
+          constant("factor_" + index, "float", c.factors, box.channel, box.channels, with_bytes));
+    fields.push_back(constant("weights_" + index, "int8_t", c.weights, box.channel * each,
+                              box.channels * each, with_bytes));
   }
-  if (!layer.table.empty()) fields.push_back(constant("table_" + index, "uint8_t", layer.table, 0, 256, with_bytes));
+  if (!layer.table.empty())
+    fields.push_back(constant("table_" + index, "uint8_t", layer.table, 0, 256, with_bytes));
   for (size_t s = 0; s < layer.steps.size(); ++s)
     if (layer.steps[s].numbers.size() > 1)
-      fields.push_back(constant(fmt::format("numbers{}_{}", s, index), "float", layer.steps[s].numbers, box.channel,
-                                box.channels, with_bytes));
+      fields.push_back(constant(fmt::format("numbers{}_{}", s, index), "float", layer.steps[s].numbers,
+                                box.channel, box.channels, with_bytes));
 }
 
 }  // namespace
 
-std::vector<Field> fields_of(const NetworkOf& network, const Task& task, const std::string& index, bool with_bytes) {
+std::vector<Field> fields_of(const NetworkOf& network, const Task& task, const std::string& index,
+                             bool with_bytes) {
   const Layer& layer = network.layers[task.layer];
   std::vector<Field> fields;
   add_constants(layer, task.box, index, with_bytes, fields);
@@ -67,7 +71,8 @@ std::vector<Field> fields_of(const NetworkOf& network, const Task& task, const s
     fields.push_back({inbox_name(k, index), c_type(t.elem), count, size_of(t.elem), {}, false});
   }
   const Tensor3& result = network.tensors[layer.planned.output];
-  fields.push_back({result_name(index), c_type(result.elem), volume(result, task.box), size_of(result.elem), {}, false});
+  fields.push_back(
+      {result_name(index), c_type(result.elem), volume(result, task.box), size_of(result.elem), {}, false});
   return fields;
 }
 

@@ -6,8 +6,8 @@
 
 namespace mrvlc::mesh {
 
-// A layer's parts: rows and channels of its result are cut as evenly as possible; part (r, c) is task first + r *
-// channel_parts + c.
+// A layer's parts: rows and channels of its result are cut as evenly as possible; part (r, c) is task first +
+// r * channel_parts + c.
 struct Cut {
   int64_t row_parts = 1, channel_parts = 1;
   uint32_t first = 0;
@@ -36,7 +36,8 @@ std::vector<Field> fields_of(const NetworkOf& network, const Task& task, const s
 int64_t cycles_of(const NetworkOf& network, const Layer& layer, const Machine& machine, const Box& box);
 int64_t volume(const Tensor3& tensor, const Box& box);
 
-// A cut for each layer whose parts fit a PE; MRV1304. At most `parts` for all layers together, where memory allows.
+// A cut for each layer whose parts fit a PE; MRV1304. At most `parts` for all layers together, where memory
+// allows.
 Result<std::vector<Cut>> cut_layers(const NetworkOf& network, const Machine& machine, int64_t parts);
 // Tasks in order, without PE and offsets.
 std::vector<Task> tasks_of(const NetworkOf& network, std::vector<Cut>& cuts);
@@ -44,6 +45,7 @@ std::vector<Task> tasks_of(const NetworkOf& network, std::vector<Cut>& cuts);
 Status assign(const NetworkOf& network, const Machine& machine, const Working& working, const Routes& routes,
               std::vector<Task>& tasks, std::vector<PlannedPe>& pes);
 // What is sent; offsets of tasks and inboxes are known.
-std::vector<Edge> connect(const NetworkOf& network, const std::vector<Cut>& cuts, const std::vector<Task>& tasks);
+std::vector<Edge> connect(const NetworkOf& network, const std::vector<Cut>& cuts,
+                          const std::vector<Task>& tasks);
 
 }  // namespace mrvlc::mesh

@@ -4,8 +4,8 @@
 
 namespace mrvlc::mesh {
 
-// Links wait for each other in one order only: along x before y where all chips and links work, else up a tree of
-// chips before down it.
+// Links wait for each other in one order only: along x before y where all chips and links work, else up a
+// tree of chips before down it.
 class Routes {
  public:
   Routes(const Machine& machine, const Working& working);

@@ -1,12 +1,13 @@
-/* Runs the programs of all processing elements, feeds them and collects what they compute. Elements are shared out to
- * ranks: of MPI where it is built with -DMRVL_MPI, else all in this process. Messages are parts of values, and credits
- * that say that one was read. C99. */
+/* Runs the programs of all processing elements, feeds them and collects what they compute. Elements are
+ * shared out to ranks: of MPI where it is built with -DMRVL_MPI, else all in this process. Messages are parts
+ * of values, and credits that say that one was read. C99. */
 #include "coordinator.h"
-#include "messages.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "messages.h"
 #ifdef MRVL_MPI
 #include <mpi.h>
 #include <time.h>
@@ -21,19 +22,20 @@ struct links {
 };
 
 static struct {
-  uint32_t images, ranks, rank; /* rank: of this process, with MPI */
-  uint32_t seed;                /* of the order of delivery; 0: as sent */
-  unsigned char **memory;       /* by element; NULL: of another rank */
+  uint32_t images, ranks, rank;       /* rank: of this process, with MPI */
+  uint32_t seed;                      /* of the order of delivery; 0: as sent */
+  unsigned char** memory;             /* by element; NULL: of another rank */
   uint32_t *position, *begin, *order; /* of each element: its next task, where its tasks begin in `order` */
-  uint32_t *fired;              /* by task, the host's two last: images that are done */
-  uint32_t *sent, *freed, *arrived; /* by edge */
-  struct links *in, *out;       /* by task */
+  uint32_t* fired;                    /* by task, the host's two last: images that are done */
+  uint32_t *sent, *freed, *arrived;   /* by edge */
+  struct links *in, *out;             /* by task */
   uint32_t *in_edges, *out_edges;
-  struct queue *queues;         /* by rank */
+  struct queue* queues;              /* by rank */
   unsigned char **inputs, **outputs; /* all images */
 } s;
 
-/* The host's tasks follow those of the elements, as do its two elements: it feeds and collects independently. */
+/* The host's tasks follow those of the elements, as do its two elements: it feeds and collects independently.
+ */
 static uint32_t task_index(uint32_t task) {
   return task == MESH_FEED ? mesh_counts.tasks : task == MESH_COLLECT ? mesh_counts.tasks + 1 : task;
 }
@@ -54,10 +56,10 @@ static int is_here(uint32_t rank) {
 }
 
 /* Lists by task: where `next` says to which an edge belongs. */
-static uint32_t *list_edges(struct links *links, int incoming) {
+static uint32_t* list_edges(struct links* links, int incoming) {
   const uint32_t tasks = mesh_counts.tasks + 2;
-  uint32_t *const edges = mesh_room(mesh_counts.edges, sizeof *edges);
-  uint32_t *const at = mesh_room(tasks + 1, sizeof *at);
+  uint32_t* const edges = mesh_room(mesh_counts.edges, sizeof *edges);
+  uint32_t* const at = mesh_room(tasks + 1, sizeof *at);
   for (uint32_t e = 0; e < mesh_counts.edges; ++e)
     ++at[task_index(incoming ? mesh_edges[e].to : mesh_edges[e].from) + 1];
   for (uint32_t t = 0; t < tasks; ++t) {
@@ -83,15 +85,15 @@ static void list_tasks(void) {
 }
 
 /* Loads the elements' constants; 0: a message was printed. */
-static int load(const char *folder) {
+static int load(const char* folder) {
   const size_t length = strlen(folder) + sizeof "/weights.bin";
-  char *const path = mesh_room(length, 1);
+  char* const path = mesh_room(length, 1);
   snprintf(path, length, "%s/weights.bin", folder);
-  FILE *const f = fopen(path, "rb");
+  FILE* const f = fopen(path, "rb");
   int good = f != NULL;
   s.memory = mesh_room(mesh_counts.pes, sizeof *s.memory);
   for (uint32_t p = 0; good && p < mesh_counts.pes; ++p) {
-    const struct mesh_pe *const pe = &mesh_pes[p];
+    const struct mesh_pe* const pe = &mesh_pes[p];
     if (!is_here(rank_of(p))) continue;
     s.memory[p] = mesh_room(pe->program->memory_bytes, 1);
     good = fseek(f, (long)pe->blob_offset, SEEK_SET) == 0 &&
@@ -103,7 +105,7 @@ static int load(const char *folder) {
   return good;
 }
 
-static void send(uint32_t rank, struct message *m) {
+static void send(uint32_t rank, struct message* m) {
 #ifdef MRVL_MPI
   if (rank != s.rank) {
     mesh_transfer(rank, m);
@@ -113,32 +115,33 @@ static void send(uint32_t rank, struct message *m) {
   mesh_append(&s.queues[rank], m);
 }
 
-static unsigned char *sender_memory(const struct mesh_edge *e, uint32_t image) {
-  if (e->from == MESH_FEED) return s.inputs[e->from_port] + image * mesh_port_bytes(&mesh_inputs[e->from_port]);
+static unsigned char* sender_memory(const struct mesh_edge* e, uint32_t image) {
+  if (e->from == MESH_FEED)
+    return s.inputs[e->from_port] + image * mesh_port_bytes(&mesh_inputs[e->from_port]);
   return s.memory[mesh_tasks[e->from].pe];
 }
 
-static unsigned char *receiver_memory(const struct mesh_edge *e, uint32_t image) {
+static unsigned char* receiver_memory(const struct mesh_edge* e, uint32_t image) {
   if (e->to == MESH_COLLECT) return s.outputs[e->port] + image * mesh_port_bytes(&mesh_outputs[e->port]);
   return s.memory[mesh_tasks[e->to].pe] + (size_t)(image % e->credits) * e->slot_bytes;
 }
 
 static void send_part(uint32_t edge, uint32_t image) {
-  const struct mesh_edge *const e = &mesh_edges[edge];
-  const unsigned char *const from = sender_memory(e, image) + e->from_offset;
-  struct message *const m = mesh_message(edge, 0, (size_t)e->count * e->run);
+  const struct mesh_edge* const e = &mesh_edges[edge];
+  const unsigned char* const from = sender_memory(e, image) + e->from_offset;
+  struct message* const m = mesh_message(edge, 0, (size_t)e->count * e->run);
   for (uint32_t i = 0; i < e->count; ++i)
     memcpy(m->payload + (size_t)i * e->run, from + (size_t)i * e->from_step, e->run);
   ++s.sent[edge];
   send(rank_of(pe_of(task_index(e->to))), m);
 }
 
-static void deliver(struct message *m) {
-  const struct mesh_edge *const e = &mesh_edges[m->edge];
+static void deliver(struct message* m) {
+  const struct mesh_edge* const e = &mesh_edges[m->edge];
   if (m->is_credit) {
     ++s.freed[m->edge];
   } else {
-    unsigned char *const to = receiver_memory(e, s.arrived[m->edge]) + e->to_offset;
+    unsigned char* const to = receiver_memory(e, s.arrived[m->edge]) + e->to_offset;
     for (uint32_t i = 0; i < e->count; ++i)
       memcpy(to + (size_t)i * e->to_step, m->payload + (size_t)i * e->run, e->run);
     ++s.arrived[m->edge];
@@ -147,7 +150,7 @@ static void deliver(struct message *m) {
 }
 
 /* Why a task cannot begin its next image; -1: it can. */
-static int64_t waits_for(uint32_t task, int *for_credit) {
+static int64_t waits_for(uint32_t task, int* for_credit) {
   const uint32_t image = s.fired[task];
   *for_credit = 0;
   for (uint32_t i = s.in[task].begin; i < s.in[task].end; ++i)
@@ -207,10 +210,11 @@ static int run_rank(uint32_t rank) {
 }
 
 static void name_task(uint32_t task) {
-  if (task == MESH_FEED || task == MESH_COLLECT) fprintf(stderr, "the host");
+  if (task == MESH_FEED || task == MESH_COLLECT)
+    fprintf(stderr, "the host");
   else
-    fprintf(stderr, "PE %u.%u, node '%s'", mesh_pes[mesh_tasks[task].pe].chip, mesh_pes[mesh_tasks[task].pe].core,
-            mesh_tasks[task].node);
+    fprintf(stderr, "PE %u.%u, node '%s'", mesh_pes[mesh_tasks[task].pe].chip,
+            mesh_pes[mesh_tasks[task].pe].core, mesh_tasks[task].node);
 }
 
 /* Who waits, for which edge. */
@@ -223,7 +227,8 @@ static void say_stuck(uint32_t rank) {
     if (edge < 0) continue;
     fprintf(stderr, "mesh: ");
     name_task(task < mesh_counts.tasks ? task : task == mesh_counts.tasks ? MESH_FEED : MESH_COLLECT);
-    fprintf(stderr, ", image %u: waits for %s edge %u, ", s.fired[task], for_credit ? "room on" : "data of", (unsigned)edge);
+    fprintf(stderr, ", image %u: waits for %s edge %u, ", s.fired[task], for_credit ? "room on" : "data of",
+            (unsigned)edge);
     name_task(for_credit ? mesh_edges[edge].to : mesh_edges[edge].from);
     fprintf(stderr, "\n");
   }
@@ -237,7 +242,8 @@ static int run_all(void) {
   time_t since = time(NULL);
   while (!done) {
     mesh_receive(&s.queues[s.rank]);
-    if (run_rank(s.rank)) since = time(NULL);
+    if (run_rank(s.rank))
+      since = time(NULL);
     else if (!waits && time(NULL) - since > PATIENCE) {
       say_stuck(s.rank);
       return 0;
@@ -273,19 +279,21 @@ struct arguments {
   const char *folder, *output_folder;
   uint32_t ranks, seed;
   int repeat;
-  char **inputs;
+  char** inputs;
   int input_count;
 };
 
 static int usage(void) {
-  fprintf(stderr, "usage: mesh [--dir OUT] [--ranks N] [--order SEED] [--repeat-axis0] [--output-dir DIR] INPUT.npy ...\n");
+  fprintf(stderr,
+          "usage: mesh [--dir OUT] [--ranks N] [--order SEED] [--repeat-axis0] [--output-dir DIR] INPUT.npy "
+          "...\n");
   return 2;
 }
 
 /* 0: it was not understood. */
-static int parse(int argc, char **argv, struct arguments *a) {
+static int parse(int argc, char** argv, struct arguments* a) {
   for (int i = 1; i < argc; ++i) {
-    const char *const word = argv[i];
+    const char* const word = argv[i];
     if (strncmp(word, "--", 2) != 0) {
       a->inputs[a->input_count++] = argv[i];
       continue;
@@ -295,17 +303,22 @@ static int parse(int argc, char **argv, struct arguments *a) {
       continue;
     }
     if (++i == argc) return 0;
-    if (strcmp(word, "--dir") == 0) a->folder = argv[i];
-    else if (strcmp(word, "--output-dir") == 0) a->output_folder = argv[i];
-    else if (strcmp(word, "--ranks") == 0) a->ranks = (uint32_t)strtoul(argv[i], NULL, 10);
-    else if (strcmp(word, "--order") == 0) a->seed = (uint32_t)strtoul(argv[i], NULL, 10);
-    else return 0;
+    if (strcmp(word, "--dir") == 0)
+      a->folder = argv[i];
+    else if (strcmp(word, "--output-dir") == 0)
+      a->output_folder = argv[i];
+    else if (strcmp(word, "--ranks") == 0)
+      a->ranks = (uint32_t)strtoul(argv[i], NULL, 10);
+    else if (strcmp(word, "--order") == 0)
+      a->seed = (uint32_t)strtoul(argv[i], NULL, 10);
+    else
+      return 0;
   }
   return a->input_count == (int)mesh_counts.inputs && a->ranks > 0;
 }
 
 /* The inputs' images, and room for those of the outputs. */
-static int read_inputs(const struct arguments *a) {
+static int read_inputs(const struct arguments* a) {
   s.inputs = mesh_room(mesh_counts.inputs, sizeof *s.inputs);
   s.outputs = mesh_room(mesh_counts.outputs, sizeof *s.outputs);
   for (uint32_t i = 0; i < mesh_counts.inputs; ++i) {
@@ -323,7 +336,7 @@ static int read_inputs(const struct arguments *a) {
   return 1;
 }
 
-static int run(const struct arguments *a) {
+static int run(const struct arguments* a) {
   const uint32_t tasks = mesh_counts.tasks + 2;
   if (!read_inputs(a) || !load(a->folder)) return 3;
   s.fired = mesh_room(tasks, sizeof *s.fired);
@@ -343,7 +356,7 @@ static int run(const struct arguments *a) {
   return 0;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   struct arguments a = {".", NULL, 1, 0, 0, NULL, 0};
 #ifdef MRVL_MPI
   int rank = 0, ranks = 1;

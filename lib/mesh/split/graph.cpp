@@ -42,9 +42,9 @@ void sort_once(std::vector<uint32_t>& list) {
 class Reader {
  public:
   Result<SplitGraph> run(const Json& j) {
-    if (!count(j, "maxFPGAs", g_.accelerators) || !count(j, "maxCPUs", g_.cpus) || !number(j, "maxSizePerFPGA", g_.room) ||
-        g_.devices() == 0 || !j.contains("nodes") || !j.at("nodes").is_array() || !j.contains("edges") ||
-        !j.at("edges").is_array())
+    if (!count(j, "maxFPGAs", g_.accelerators) || !count(j, "maxCPUs", g_.cpus) ||
+        !number(j, "maxSizePerFPGA", g_.room) || g_.devices() == 0 || !j.contains("nodes") ||
+        !j.at("nodes").is_array() || !j.contains("edges") || !j.at("edges").is_array())
       return wrong("it needs maxFPGAs, maxCPUs, maxSizePerFPGA, nodes and edges");
     for (const Json& n : j.at("nodes"))
       if (!node(n)) return wrong("a node has no id of its own, or no times");
@@ -67,7 +67,8 @@ class Reader {
     const auto index = static_cast<uint32_t>(g_.nodes.size());
     if (!numbers_.emplace(n.id, index).second) return false;
     // A class that is null is one as well.
-    const std::string colour = j.contains("colorClass") ? j.at("colorClass").dump() : "node " + std::to_string(n.id);
+    const std::string colour =
+        j.contains("colorClass") ? j.at("colorClass").dump() : "node " + std::to_string(n.id);
     const auto [found, is_new] = colours_.emplace(colour, static_cast<uint32_t>(g_.groups.size()));
     if (is_new) g_.groups.emplace_back();
     n.group = found->second;
@@ -77,7 +78,8 @@ class Reader {
   }
   bool edge(const Json& j) {
     double from = 0, to = 0, cost = 0;
-    if (!number(j, "sourceId", from) || !number(j, "destId", to) || !number(j, "cost", cost) || from > 1e15 || to > 1e15)
+    if (!number(j, "sourceId", from) || !number(j, "destId", to) || !number(j, "cost", cost) || from > 1e15 ||
+        to > 1e15)
       return false;
     const auto a = numbers_.find(static_cast<int64_t>(from)), b = numbers_.find(static_cast<int64_t>(to));
     if (a == numbers_.end() || b == numbers_.end()) return false;

@@ -18,7 +18,7 @@ struct SplitNode {
   double cost = 0;                            // of moving its result between an accelerator and the host
   bool supported = true;                      // by accelerators
   uint32_t group = 0;
-  std::vector<uint32_t> readers, operands;    // nodes, ascending, each once
+  std::vector<uint32_t> readers, operands;  // nodes, ascending, each once
 };
 
 struct SplitGraph {

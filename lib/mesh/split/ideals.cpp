@@ -24,7 +24,8 @@ class Ideals {
       }
   }
 
-  // By number of groups, the empty one first; nothing where there are too many, or the last is not of all groups.
+  // By number of groups, the empty one first; nothing where there are too many, or the last is not of all
+  // groups.
   std::vector<Set> run() {
     std::set<Set> level = {Set(g_.groups.size(), false)};
     std::vector<Set> all;
@@ -73,7 +74,9 @@ class Costs {
         b.cpu += n.cpu;
         b.accelerator += n.supported ? n.accelerator : kInfinity;
         size += n.size;
-        const auto outside = [&](uint32_t o) { return !behind[g_.nodes[o].group] || before[g_.nodes[o].group]; };
+        const auto outside = [&](uint32_t o) {
+          return !behind[g_.nodes[o].group] || before[g_.nodes[o].group];
+        };
         if (std::ranges::any_of(n.readers, outside)) b.accelerator += n.cost;
         for (const uint32_t o : n.operands)
           if (outside(o) && stamp_[o] != now_) stamp_[o] = now_, b.accelerator += g_.nodes[o].cost;
@@ -104,7 +107,9 @@ bool is_part(const Set& a, const Set& b) {
 class Search {
  public:
   explicit Search(const SplitGraph& g)
-      : g_(g), ideals_(Ideals(g).run()), columns_(g.cpus + 1),
+      : g_(g),
+        ideals_(Ideals(g).run()),
+        columns_(g.cpus + 1),
         best_((g.accelerators + 1) * columns_, std::vector<Best>(ideals_.size())) {}
 
   std::vector<uint32_t> run() {
@@ -113,12 +118,15 @@ class Search {
     Costs costs(g_);
     for (size_t behind = 1; behind < ideals_.size(); ++behind)
       for (size_t before = 0; before < behind; ++before)
-        if (is_part(ideals_[before], ideals_[behind])) try_pair(before, behind, costs.of(ideals_[before], ideals_[behind]));
+        if (is_part(ideals_[before], ideals_[behind]))
+          try_pair(before, behind, costs.of(ideals_[before], ideals_[behind]));
     return devices();
   }
 
  private:
-  std::vector<Best>& at(uint32_t accelerators, uint32_t cpus) { return best_[accelerators * columns_ + cpus]; }
+  std::vector<Best>& at(uint32_t accelerators, uint32_t cpus) {
+    return best_[accelerators * columns_ + cpus];
+  }
 
   void try_pair(size_t before, size_t behind, const Between& cost) {
     const auto improve = [&](Best& to, double from, double load, bool on_cpu) {

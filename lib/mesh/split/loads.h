@@ -15,7 +15,9 @@ class Loads {
   const std::vector<double>& loads() const { return load_; }
   double most() const;
   // No accelerator has more bytes than it takes, or nodes that it does not support.
-  bool fits(uint32_t device) const { return g_.is_cpu(device) || (size_[device] <= g_.room && unsupported_[device] == 0); }
+  bool fits(uint32_t device) const {
+    return g_.is_cpu(device) || (size_[device] <= g_.room && unsupported_[device] == 0);
+  }
 
  private:
   uint32_t device(uint32_t node) const { return of_group_[g_.nodes[node].group]; }

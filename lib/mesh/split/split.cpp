@@ -77,7 +77,8 @@ class Order {
 // Loads of the groups first .. last of an order on one accelerator, for rising last.
 class Segment {
  public:
-  Segment(const SplitGraph& g) : g_(g), inside_(g.nodes.size(), false), left_(g.nodes.size(), 0), comes_(g.nodes.size(), false) {}
+  Segment(const SplitGraph& g)
+      : g_(g), inside_(g.nodes.size(), false), left_(g.nodes.size(), 0), comes_(g.nodes.size(), false) {}
   void add(uint32_t group) {
     for (const uint32_t v : g_.groups[group]) inside_[v] = true;
     for (const uint32_t v : g_.groups[group]) {
@@ -86,7 +87,8 @@ class Segment {
       size_ += n.size;
       possible_ = possible_ && n.supported;
       if (comes_[v]) comes_[v] = false, load_ -= n.cost;
-      left_[v] = static_cast<uint32_t>(std::ranges::count_if(n.readers, [&](uint32_t r) { return !inside_[r]; }));
+      left_[v] =
+          static_cast<uint32_t>(std::ranges::count_if(n.readers, [&](uint32_t r) { return !inside_[r]; }));
       if (left_[v] > 0) load_ += n.cost;
       for (const uint32_t o : n.operands) read(o, group);
     }
@@ -141,7 +143,11 @@ std::vector<uint32_t> best_segments(const SplitGraph& g, const std::vector<uint3
 class Annealer {
  public:
   Annealer(const SplitGraph& g, std::vector<uint32_t> start, Random& random)
-      : g_(g), loads_(g, std::move(start)), random_(random), best_(loads_.assignment()), least_(loads_.most()) {}
+      : g_(g),
+        loads_(g, std::move(start)),
+        random_(random),
+        best_(loads_.assignment()),
+        least_(loads_.most()) {}
 
   void run(uint64_t steps) {
     double energy = energy_of();
@@ -182,7 +188,8 @@ class Annealer {
       for (const auto* list : {&g_.nodes[v].readers, &g_.nodes[v].operands})
         for (const uint32_t other : *list) {
           const uint32_t b = g_.nodes[other].group;
-          const bool is_new = loads_.device_of(b) == loads_.device_of(around) && std::ranges::find(block, b) == block.end();
+          const bool is_new =
+              loads_.device_of(b) == loads_.device_of(around) && std::ranges::find(block, b) == block.end();
           if (block.size() < size && is_new) block.push_back(b);
         }
   }

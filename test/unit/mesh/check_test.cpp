@@ -1,7 +1,8 @@
 // The check against files that were changed.
+#include "mrvlc/mesh/check.h"
+
 #include <catch2/catch.hpp>
 
-#include "mrvlc/mesh/check.h"
 #include "mrvlc/mesh/mesh.h"
 #include "networks.h"
 
@@ -111,15 +112,33 @@ TEST_CASE("numbers that are changed at random end in an answer") {
     const auto v = static_cast<uint32_t>(random() % 3 == 0 ? random() : random() % 64);
     const auto what = random() % 9;
     switch (what) {
-      case 0: e.from = v; break;
-      case 1: e.to = v; break;
-      case 2: e.from_step = v; break;
-      case 3: e.to_step = v; break;
-      case 4: t.layer = v; break;
-      case 5: t.box.channels = v; break;
-      case 6: p.tensors[random() % p.tensors.size()].width = v; break;
-      case 7: p.layers[random() % p.layers.size()].window.group = v; break;
-      default: p.layers[random() % p.layers.size()].inputs[0] = v; break;
+      case 0:
+        e.from = v;
+        break;
+      case 1:
+        e.to = v;
+        break;
+      case 2:
+        e.from_step = v;
+        break;
+      case 3:
+        e.to_step = v;
+        break;
+      case 4:
+        t.layer = v;
+        break;
+      case 5:
+        t.box.channels = v;
+        break;
+      case 6:
+        p.tensors[random() % p.tensors.size()].width = v;
+        break;
+      case 7:
+        p.layers[random() % p.layers.size()].window.group = v;
+        break;
+      default:
+        p.layers[random() % p.layers.size()].inputs[0] = v;
+        break;
     }
     const bool same = to_json(p) == to_json(plan);
     const bool unused = e.count == 1 || what == 7;  // a step that is not taken, groups of what has none

@@ -1,7 +1,7 @@
 // Machine descriptions, and parts that do not work.
-#include <catch2/catch.hpp>
-
 #include "mrvlc/mesh/machine.h"
+
+#include <catch2/catch.hpp>
 
 using namespace mrvlc;
 using namespace mrvlc::mesh;
@@ -20,7 +20,8 @@ TEST_CASE("built-in machines and grids") {
   CHECK(find_machine("spinnaker2-48")->chip_count() * find_machine("spinnaker2-48")->chips.pes.value == 7296);
   CHECK(find_machine("mesh-2x3x8")->chips.rows.value == 2);
   CHECK(find_machine("mesh-2x3x8")->chips.columns.value == 3);
-  for (const char* name : {"mesh-", "mesh-0", "mesh-2x2", "mesh-8x", "mesh-300x300x300", "mesh-99999999999999999999", "host", ""})
+  for (const char* name : {"mesh-", "mesh-0", "mesh-2x2", "mesh-8x", "mesh-300x300x300",
+                           "mesh-99999999999999999999", "host", ""})
     CHECK(!is_machine(name));
 }
 
@@ -46,7 +47,8 @@ TEST_CASE("parts that do not work") {
   CHECK(w->pe_count() == 11);
   CHECK(w->links[0] == std::vector<uint32_t>{2});
   CHECK(w->links[1].empty());
-  for (const char* wrong : {"chip:4", "chip:-1", "pe:0.4", "pe:0", "link:0-3", "link:0-9", "core:1", "chip:", "chip:1x"}) {
+  for (const char* wrong :
+       {"chip:4", "chip:-1", "pe:0.4", "pe:0", "link:0-3", "link:0-9", "core:1", "chip:", "chip:1x"}) {
     m.without = {wrong};
     CHECK(!working_parts(m).ok());
   }

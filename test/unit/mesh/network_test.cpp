@@ -1,6 +1,7 @@
 // What the C of all elements computes, against the reference interpreter, bit for bit.
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+
+#include <catch2/catch.hpp>
 
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/mesh/check.h"
@@ -64,8 +65,9 @@ void check_run(const ir::Graph& g, const std::string& machine, mesh_test::Random
   write_files(*c, dir);
   const Tensor images = random_images(g.value(g.inputs()[0]).type, random);
   dir.write("in.npy", to_npy(images));
-  test::must_run(dir.path(), "cc -std=c99 -O1 -Wall -Wextra -Wconversion -Werror -ffp-contract=off -o mesh coordinator.c "
-                                    "messages.c values.c tables.c pe/*.c -lm");
+  test::must_run(dir.path(),
+                 "cc -std=c99 -O1 -Wall -Wextra -Wconversion -Werror -ffp-contract=off -o mesh coordinator.c "
+                 "messages.c values.c tables.c pe/*.c -lm");
   const std::string want = expected(g, images);
   for (const char* how : {"--ranks 1", "--ranks 3 --order 5", "--ranks 8 --order 6"}) {
     test::must_run(dir.path(), fmt::format("./mesh {} --repeat-axis0 --output-dir out in.npy", how));

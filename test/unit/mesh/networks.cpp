@@ -45,20 +45,24 @@ Conv random_conv(Random& random, int64_t channels) {
 }
 
 // Constants of a convolution called %NAME, and the node; operand %FROM.
-std::string conv_text(Random& random, const Conv& c, const std::string& name, const std::string& from, int64_t h, int64_t w) {
+std::string conv_text(Random& random, const Conv& c, const std::string& name, const std::string& from,
+                      int64_t h, int64_t w) {
   const int64_t weights = c.out * c.in / c.group * c.kernel[0] * c.kernel[1];
   return fmt::format(
       " const %{0}w : i8[{1},{2},{3},{4}] = {5}\n const %{0}b : i32[{1}] = {6}\n"
-      " %{0} = QLinearConv(%{7}, %s, %z, %{0}w, %t, %u, %s, %z, %{0}b) {{auto_pad = \"NOTSET\", dilations = [{8}, {9}], "
-      "group = {10}, kernel_shape = [{3}, {4}], pads = [{11}], strides = [{12}, {13}]}} : i8[1,{1},{14},{15}]\n",
+      " %{0} = QLinearConv(%{7}, %s, %z, %{0}w, %t, %u, %s, %z, %{0}b) {{auto_pad = \"NOTSET\", dilations = "
+      "[{8}, {9}], "
+      "group = {10}, kernel_shape = [{3}, {4}], pads = [{11}], strides = [{12}, {13}]}} : "
+      "i8[1,{1},{14},{15}]\n",
       name, c.out, c.in / c.group, c.kernel[0], c.kernel[1], numbers(random, weights, -128, 127),
-      numbers(random, c.out, -2000, 2000), from, c.dilation[0], c.dilation[1], c.group, fmt::join(c.pad, ", "), c.stride[0],
-      c.stride[1], c.size(h, 0), c.size(w, 1));
+      numbers(random, c.out, -2000, 2000), from, c.dilation[0], c.dilation[1], c.group,
+      fmt::join(c.pad, ", "), c.stride[0], c.stride[1], c.size(h, 0), c.size(w, 1));
 }
 
 // Scale 0.05, zero 3; weights' scale 0.01, zero 0; scale 0.07, zero -9.
 constexpr const char* kConstants =
-    " const %s : f32[] = x\"cdcc4c3d\"\n const %z : i8[] = [3]\n const %t : f32[] = x\"0ad7233c\"\n const %u : i8[] = [0]\n"
+    " const %s : f32[] = x\"cdcc4c3d\"\n const %z : i8[] = [3]\n const %t : f32[] = x\"0ad7233c\"\n const %u "
+    ": i8[] = [0]\n"
     " const %v : f32[] = x\"295c8f3d\"\n const %y : i8[] = [-9]\n";
 
 }  // namespace
@@ -82,12 +86,14 @@ ir::Graph random_network(Random& random) {
   text += conv_text(random, b, "b", "a", ah, aw);
   const std::string type = fmt::format("[1,{},{},{}]", a.out, ah, aw);
   text += fmt::format(
-      " %c = DequantizeLinear(%a, %s, %z) : f32{0}\n %d = DequantizeLinear(%b, %v, %y) : f32{0}\n %e = Add(%c, %d) : f32{0}\n"
+      " %c = DequantizeLinear(%a, %s, %z) : f32{0}\n %d = DequantizeLinear(%b, %v, %y) : f32{0}\n %e = "
+      "Add(%c, %d) : f32{0}\n"
       " %f = Relu(%e) : f32{0}\n %g = QuantizeLinear(%f, %v, %y) : i8{0}\n",
       type);
   const char* pool = drawn(random, 0, 1) == 0 ? "MaxPool" : "AveragePool";
   text += fmt::format(
-      " %h = DequantizeLinear(%g, %v, %y) : f32{0}\n %i = {1}(%h) {{auto_pad = \"NOTSET\", kernel_shape = [2, 2], "
+      " %h = DequantizeLinear(%g, %v, %y) : f32{0}\n %i = {1}(%h) {{auto_pad = \"NOTSET\", kernel_shape = "
+      "[2, 2], "
       "pads = [0, 0, 1, 1], strides = [2, 1]}} : f32[1,{2},{3},{4}]\n",
       type, pool, a.out, (ah + 1 - 2) / 2 + 1, aw);
   return graph_of(text + " output %i\n");
@@ -100,10 +106,11 @@ ir::Graph small_network() {
   c.kernel[0] = c.kernel[1] = 3;
   for (int64_t& p : c.pad) p = 1;
   const std::string type = "[1,4,16,16]";
-  return graph_of(" input %x : i8[1,4,16,16]\n" + std::string(kConstants) + conv_text(random, c, "a", "x", 16, 16) +
-                  fmt::format(" %c = DequantizeLinear(%a, %s, %z) : f32{0}\n %d = DequantizeLinear(%x, %v, %y) : f32{0}\n"
-                              " %e = Add(%c, %d) : f32{0}\n %f = QuantizeLinear(%e, %v, %y) : i8{0}\n output %f\n",
-                              type));
+  return graph_of(
+      " input %x : i8[1,4,16,16]\n" + std::string(kConstants) + conv_text(random, c, "a", "x", 16, 16) +
+      fmt::format(" %c = DequantizeLinear(%a, %s, %z) : f32{0}\n %d = DequantizeLinear(%x, %v, %y) : f32{0}\n"
+                  " %e = Add(%c, %d) : f32{0}\n %f = QuantizeLinear(%e, %v, %y) : i8{0}\n output %f\n",
+                  type));
 }
 
 }  // namespace mrvlc::mesh_test

@@ -1,7 +1,7 @@
 // Graphs that are shared out to accelerators.
-#include <catch2/catch.hpp>
-
 #include "mrvlc/mesh/split.h"
+
+#include <catch2/catch.hpp>
 
 using namespace mrvlc;
 using namespace mrvlc::mesh;
@@ -33,16 +33,19 @@ TEST_CASE("a chain is cut in the middle") {
 }
 
 TEST_CASE("nodes of one class lie together, and memory is kept") {
-  const auto together = split_graph(with_text(kChain, "\"colorClass\": 4", "\"colorClass\": 1"), {.steps = 2000, .seed = 1});
+  const auto together =
+      split_graph(with_text(kChain, "\"colorClass\": 4", "\"colorClass\": 1"), {.steps = 2000, .seed = 1});
   REQUIRE(together.ok());
   CHECK(together->load == 2.5);
-  const auto small = split_graph(with_text(kChain, "\"maxSizePerFPGA\": 10", "\"maxSizePerFPGA\": 1"), {.steps = 2000, .seed = 1});
+  const auto small = split_graph(with_text(kChain, "\"maxSizePerFPGA\": 10", "\"maxSizePerFPGA\": 1"),
+                                 {.steps = 2000, .seed = 1});
   REQUIRE(small.ok());
   CHECK(small->load == 20);  // two of them on the CPU
 }
 
 TEST_CASE("what is no graph is refused") {
-  for (const char* text : {"", "{}", "[]", R"({"maxSizePerFPGA": 1, "maxFPGAs": 1, "maxCPUs": 0, "nodes": [], "edges": []})"})
+  for (const char* text :
+       {"", "{}", "[]", R"({"maxSizePerFPGA": 1, "maxFPGAs": 1, "maxCPUs": 0, "nodes": [], "edges": []})"})
     CHECK(!split_graph(text).ok());
   CHECK(!split_graph(with_text(kChain, "\"sourceId\": 1", "\"sourceId\": 9")).ok());
   CHECK(!split_graph(with_text(kChain, "\"id\": 2", "\"id\": 1")).ok());
