@@ -83,7 +83,10 @@ Result<Machine> find_machine(const std::string& name);
 Result<Machine> parse_machine(const std::string& text);
 std::string to_json(const Machine& machine);
 
-// The parts of `machine.without`; MRV1302: one that the machine does not have.
+// MRV1301: a number that is out of its range.
+Status check_figures(const Machine& machine);
+// What is left without the parts of `machine.without`; MRV1301, as above; MRV1302: one that the machine does
+// not have.
 Result<Working> working_parts(const Machine& machine);
 // Leaves the first `count` chips; MRV1302.
 Status keep_chips(Machine& machine, int64_t count);

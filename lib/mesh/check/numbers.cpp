@@ -10,6 +10,8 @@ namespace {
 
 constexpr int64_t kMostElements = int64_t{1} << 28;
 
+constexpr uint64_t kMostBytes = uint64_t{1} << 31;
+
 bool positive(int64_t v) {
   return v >= 1 && v <= kMostElements;
 }
@@ -97,6 +99,8 @@ void Checker::edges() {
         e.to == kHost ? e.port < p_.outputs.size() : e.to < tasks && e.port < p_.tasks[e.to].inboxes.size();
     if (!from || !to || (e.from == kHost && e.to == kHost))
       fault("edge {} does not go from a task to an operand", i);
+    for (const uint64_t n : {e.count, e.run, e.from_offset, e.from_step, e.to_offset, e.to_step})
+      if (n > kMostBytes) return fault("edge {} has a number that no PE can hold", i);
     if (e.count < 1 || e.run < 1 || e.credits < 1) fault("edge {} moves nothing, or has no credits", i);
   }
 }

@@ -64,10 +64,14 @@ Result<Machine> parse_machine(const std::string& text) {
     return make_diag<DiagCode::MRV1301>(fault.where + " " + std::string(fault.what));
   if (const std::string key = unknown_key(given, json::tree(m), ""); !key.empty())
     return make_diag<DiagCode::MRV1301>("key '" + printable(key) + "' is not known");
-  if (const std::string why = out_of_range(m); !why.empty()) return make_diag<DiagCode::MRV1301>(why);
   const auto working = working_parts(m);
   if (!working.ok()) return working.error();
   return m;
+}
+
+Status check_figures(const Machine& machine) {
+  const std::string why = out_of_range(machine);
+  return why.empty() ? Status() : make_diag<DiagCode::MRV1301>(why);
 }
 
 std::string to_json(const Machine& machine) {

@@ -95,6 +95,7 @@ size_t Working::pe_count() const {
 }
 
 Result<Working> working_parts(const Machine& machine) {
+  MRVLC_TRY(check_figures(machine));
   Working w = all_parts(machine);
   for (const std::string& text : machine.without) {
     const auto part = parse_part(text);

@@ -39,6 +39,12 @@ TEST_CASE("a description is read as it was written, and nothing else is") {
   CHECK(!parse_machine(replaced(text, "\"value\": 8", "\"value\": 8.5")).ok());
 }
 
+TEST_CASE("numbers of files that were changed cannot ask for memory") {
+  Machine m = *find_machine("mesh-8");
+  m.chips.columns.value = int64_t{1} << 62;
+  CHECK(!working_parts(m).ok());
+}
+
 TEST_CASE("parts that do not work") {
   Machine m = *find_machine("mesh-2x2x4");
   m.without = {"chip:3", "pe:0.1", "link:0-1"};
