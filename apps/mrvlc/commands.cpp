@@ -170,6 +170,13 @@ void add_run(CLI::App& app, Context& context) {
   cmd->add_option("-j", o->jobs,
                   "threads of the simulator, one for each processor by default; outputs do not depend on it")
       ->type_name("N");
+  cmd->add_option("--ranks", o->ranks,
+                  "of a mesh: processes that its elements are shared out to, in one here (1)")
+      ->check(CLI::Range(1, 65536).description(""))
+      ->type_name("N");
+  cmd->add_option("--order", o->order,
+                  "of a mesh: seed of a random order in which messages come (as they are sent)")
+      ->type_name("SEED");
   cmd->add_option("--cc", o->cc, "C compiler ($CC, or cc)");
   cmd->add_option("--cflags", o->cflags, "its flags (-O2)");
   add_remote_options(*cmd, *o);

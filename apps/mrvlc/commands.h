@@ -50,6 +50,7 @@ void add_diff(CLI::App& app, Context& context);
 void add_graph(CLI::App& app, Context& context);
 void add_prove(CLI::App& app, Context& context);
 void add_evidence(CLI::App& app, Context& context);
+void add_mesh(CLI::App& app, Context& context);
 void add_rules(CLI::App& app, Context& context);
 void add_targets(CLI::App& app, Context& context);
 void add_debug(CLI::App& app, Context& context);  // reduce, compare, bundle

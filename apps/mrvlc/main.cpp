@@ -64,6 +64,29 @@ void parse(CLI::App& app, int argc, char** argv, mrvlc::app::Context& context) {
   }
 }
 
+void add_commands(CLI::App& app, mrvlc::app::Context& context) {
+  mrvlc::app::add_compile(app, context);
+  mrvlc::app::add_run(app, context);
+  mrvlc::app::add_verify(app, context);
+  mrvlc::app::add_calibrate(app, context);
+  mrvlc::app::add_calibrate_host(app, context);
+  mrvlc::app::add_tune(app, context);
+  mrvlc::app::add_quantize(app, context);
+  mrvlc::app::add_profile(app, context);
+  mrvlc::app::add_queries(app, context);
+  mrvlc::app::add_diff(app, context);
+  mrvlc::app::add_graph(app, context);
+  mrvlc::app::add_prove(app, context);
+  mrvlc::app::add_evidence(app, context);
+  mrvlc::app::add_mesh(app, context);
+  mrvlc::app::add_batch(app, context);
+  mrvlc::app::add_debug(app, context);
+  mrvlc::app::add_rules(app, context);
+  mrvlc::app::add_targets(app, context);
+  mrvlc::app::add_help(app, context);
+  mrvlc::app::add_completion(app, context);
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"mrvlc compiles ONNX models for an ML accelerator and its host CPU", "mrvlc"};
   mrvlc::app::Context context;
@@ -91,25 +114,7 @@ int run(int argc, char** argv) {
   app.add_option("--project", context.project,
                  "file of options, mrvlc.json of this folder by default; empty: none (docs/command-line.md)")
       ->type_name("FILE");
-  mrvlc::app::add_compile(app, context);
-  mrvlc::app::add_run(app, context);
-  mrvlc::app::add_verify(app, context);
-  mrvlc::app::add_calibrate(app, context);
-  mrvlc::app::add_calibrate_host(app, context);
-  mrvlc::app::add_tune(app, context);
-  mrvlc::app::add_quantize(app, context);
-  mrvlc::app::add_profile(app, context);
-  mrvlc::app::add_queries(app, context);
-  mrvlc::app::add_diff(app, context);
-  mrvlc::app::add_graph(app, context);
-  mrvlc::app::add_prove(app, context);
-  mrvlc::app::add_evidence(app, context);
-  mrvlc::app::add_batch(app, context);
-  mrvlc::app::add_debug(app, context);
-  mrvlc::app::add_rules(app, context);
-  mrvlc::app::add_targets(app, context);
-  mrvlc::app::add_help(app, context);
-  mrvlc::app::add_completion(app, context);
+  add_commands(app, context);
   app.footer(
       "'mrvlc help COMMAND' lists the options of a command, 'mrvlc explain MRV0131' says what a code means.\n"
       "Example: mrvlc compile model.onnx -o out && mrvlc run out --input x=x.npy --output-dir results\n"

@@ -6,6 +6,7 @@
 #include "explore/compile_frontier.h"
 #include "explore/fit.h"
 #include "explore/precision.h"
+#include "mesh/compile_mesh.h"
 #include "mrvlc/driver/last_compile.h"
 #include "mrvlc/support/diag/general.h"
 #include "output/gates.h"
@@ -128,12 +129,14 @@ std::optional<Finished> compile_and_tell(Session& session, const CompileOptions&
 
 bool compile(const CompileOptions& options, Diagnostics& diagnostics,
              const std::function<void(std::string)>& dump, std::vector<std::string>* summary) {
+  if (for_mesh(options)) return compile_mesh(options, diagnostics, dump, summary, nullptr);
   Session session(options);
   return compile_and_tell(session, options, diagnostics, dump, summary).has_value();
 }
 
 bool compile_last(const CompileOptions& options, Diagnostics& diagnostics,
                   const std::function<void(std::string)>& dump, std::vector<std::string>* summary) {
+  if (for_mesh(options)) return compile_mesh(options, diagnostics, dump, summary, nullptr);
   static const Finished* kept = nullptr;  // leak checkers see that it is meant
   Session session(options);
   auto done = compile_and_tell(session, options, diagnostics, dump, summary);
@@ -142,8 +145,9 @@ bool compile_last(const CompileOptions& options, Diagnostics& diagnostics,
 }
 
 bool compile_noted(const CompileOptions& options, Diagnostics& diagnostics, std::vector<ReadFile>& read) {
-  Session session(options);
   const auto print_nothing = [](const std::string&) {};
+  if (for_mesh(options)) return compile_mesh(options, diagnostics, print_nothing, nullptr, &read);
+  Session session(options);
   const bool done = compile_and_tell(session, options, diagnostics, print_nothing, nullptr).has_value();
   read = session.read;
   return done;

@@ -34,6 +34,8 @@ struct RunOptions {
   std::string on;
   std::filesystem::path ssh_config;  // ssh's -F; empty: the user's own
   std::filesystem::path device_lib;  // what is linked in the place of the simulator's library
+  uint32_t ranks = 1;                // of a mesh: to which its elements are shared out
+  uint32_t order = 0;                // of a mesh: seed of the order in which messages come; 0: as sent
   bool steps = false;                // with `bench`: the time of each operator and region, too
   double timeout = 0;                // seconds that the program may take; 0: no limit
   std::function<void(std::string_view)> said =

@@ -57,6 +57,8 @@ struct CompileOptions {
   std::vector<std::string> targets = {backends::kDefaultTarget};  // "host" alone: no accelerator
   std::vector<std::string> target_options;                        // "TARGET.KEY=VALUE"
   backends::Settings accelerator;                                 // of all targets, but for target_options
+  int64_t mesh_chips = 0;                                         // of a mesh; 0: all
+  std::vector<std::string> mesh_without;                          // parts of a mesh that do not work
   std::string precision = "fp16";                                 // fp16, int8, auto
   std::vector<std::pair<std::string, partition::Precision>> precisions;  // of values, partition::Options
   std::filesystem::path data;  // samples: what the integers of `precision` int8 or auto are chosen by

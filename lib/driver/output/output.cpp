@@ -125,6 +125,8 @@ Json read_json(const std::vector<ReadFile>& read) {
   return list;
 }
 
+}  // namespace
+
 Json manifest_json(const CompiledModel& m, const CompileOptions& options, const OutputDir& dir) {
   Json files = Json::array();
   for (const auto& [file, sha] : dir.files()) files.push_back({{"file", file}, {"sha256", sha}});
@@ -144,8 +146,6 @@ Json manifest_json(const CompiledModel& m, const CompileOptions& options, const 
   out["files"] = std::move(files);
   return out;
 }
-
-}  // namespace
 
 Status write_output(const CompiledModel& m, const CompileOptions& options, const WriteHooks& hooks,
                     Report& report) {

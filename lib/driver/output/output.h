@@ -10,6 +10,9 @@ namespace mrvlc::driver {
 // The seven lines that `mrvlc compile` ends with.
 std::vector<std::string> summary(const CompiledModel& m, const CompileOptions& options, const Report& report,
                                  size_t warnings);
+// manifest.json of what was written into `dir`.
+Json manifest_json(const CompiledModel& m, const CompileOptions& options, const OutputDir& dir);
+
 // An error of one keeps OUT away.
 struct WriteHooks {
   std::function<Status(OutputDir&)> before_manifest;      // all but the manifest is written

@@ -20,6 +20,7 @@
 #include "run/process.h"
 #include "run/program.h"
 #include "run/remote_program.h"
+#include "run/run_mesh.h"
 #include "run/shown_outputs.h"
 #include "run/stub_command.h"
 
@@ -303,6 +304,9 @@ Result<std::string> run(const RunOptions& options) {
     auto value = checked_input(folder.inputs[i], files[i], options.repeat_axis0);
     if (!value.ok()) return value.error();
   }
+  if (is_mesh(folder)) return run_mesh(options, folder, files);
+  if (options.ranks != 1 || options.order != 0)
+    return make_diag<DiagCode::MRV0004>("--ranks and --order are for an OUT of a mesh");
   MRVLC_TRY(check_sources(folder));
   MRVLC_TRY(make_folder(options.output_dir));  // before the C compiler is kept busy
   InterruptGuard guard;                        // first: after an interrupt, too, the folder is removed

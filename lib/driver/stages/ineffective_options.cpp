@@ -228,6 +228,9 @@ void warn_ineffective_options(const CompileOptions& options, const CompiledModel
          "name it with --target ('mrvlc targets list')");
   if (!m.regions.empty() && given(options, "--input-range") && given(options, "--no-probe"))
     warn(diagnostics, "--input-range", "--no-probe leaves away what it is for", "leave away either");
+  for (const char* option : {"--chips", "--without"})
+    if (given(options, option))
+      warn(diagnostics, option, "no target is a mesh", "'mrvlc mesh list' lists meshes");
   if (given(options, "--text-bytes") && !m.host.texts_made) {
     warn(diagnostics, fmt::format("--text-bytes {}", options.host.text_bytes),
          "the model makes no texts at run time", "leave it away");

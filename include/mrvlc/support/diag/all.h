@@ -7,6 +7,7 @@
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/idmap.h"
 #include "mrvlc/support/diag/ir.h"
+#include "mrvlc/support/diag/mesh.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/diag/ops.h"
 #include "mrvlc/support/diag/partition.h"
