@@ -17,7 +17,7 @@ double crossing_seconds(const HostModel& host, const Crossing& c, int64_t elemen
 
 std::vector<double> node_seconds(const ir::Graph& graph, const HostModel& host) {
   std::vector<double> out(graph.node_slots(), 0);
-  const HostKernels kernels(graph);
+  const HostKernels kernels(graph, host.tiles);
   for (ir::NodeId n : graph.topological_order()) out[n.index()] = host_seconds(host, kernels, graph.node(n));
   return out;
 }

@@ -68,6 +68,9 @@ struct NodeDecision {
   std::shared_ptr<const std::vector<TargetCost>> costs;
 };
 
+// By cost among several targets: layers that are compared at one node, of all targets.
+inline constexpr size_t kMostOffers = 24;
+
 struct BodyPartition;
 
 struct Partition {

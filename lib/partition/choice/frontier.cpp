@@ -1,5 +1,5 @@
 // Dynamic programming over what is live between two nodes, within a number of states: beyond it those that
-// promise least are left out, and the bound is no better than they promise.
+// promise least are joined to ones that take no more than any of them, so that a bound is left of them.
 #include "choice/frontier.h"
 
 #include <algorithm>
@@ -27,8 +27,10 @@ class FrontierSearch {
     for (size_t rank = 0; rank < walk_.steps(); ++rank) now = advance(std::move(now), rank);
     Bound out{most_, {}};
     const State* best = nullptr;
-    for (const State& s : now)
-      if (s.at.seconds < out.least) best = &s, out.least = s.at.seconds;
+    for (const State& s : now) {
+      if (!s.joined && (best == nullptr || s.at.seconds < best->at.seconds)) best = &s;
+      out.least = std::min(out.least, s.at.seconds);
+    }
     if (best != nullptr) out.choice = choice_of(*best);
     out.least = std::min(out.least, left_out_);
     return out;
@@ -39,6 +41,7 @@ class FrontierSearch {
     Progress at;
     double promise = 0;     // the least it comes to
     uint32_t trail = kNone;  // of what was chosen
+    bool joined = false;     // of several: no choice comes to it
   };
   static constexpr uint32_t kNone = UINT32_MAX;
 
@@ -47,10 +50,10 @@ class FrontierSearch {
     std::unordered_map<std::string, size_t> seen;  // looked up only
     for (const State& s : now) {
       for (uint32_t choice : walk_.choices(s.at, rank)) {
-        State t{walk_.step(s.at, rank, choice)};
+        State t{.at = walk_.step(s.at, rank, choice), .joined = s.joined};
         t.promise = t.at.seconds + walk_.rest(t.at, rank + 1);
         if (t.promise >= most_) continue;
-        const auto [it, fresh] = seen.try_emplace(Walk::key(t.at), next.size());
+        const auto [it, fresh] = seen.try_emplace(Walk::key(t.at) + (t.joined ? "j" : ""), next.size());
         if (!fresh && next[it->second].at.seconds <= t.at.seconds) continue;
         t.trail = static_cast<uint32_t>(trail_.size());
         trail_.emplace_back(s.trail, choice);
@@ -67,8 +70,32 @@ class FrontierSearch {
   void keep_best(std::vector<State>& states) {
     if (states.size() <= room_) return;
     std::ranges::stable_sort(states, {}, &State::promise);
-    left_out_ = std::min(left_out_, states[room_].promise);
-    states.resize(room_);
+    const auto half = static_cast<std::ptrdiff_t>(room_ / 2);
+    std::vector<State> rest(std::make_move_iterator(states.begin() + half),
+                            std::make_move_iterator(states.end()));
+    states.resize(room_ / 2);
+    for (const bool coarse : {false, true})
+      if (rest.size() > room_ / 2) rest = joined(rest, coarse);
+    for (size_t i = room_ / 2; i < rest.size(); ++i) left_out_ = std::min(left_out_, rest[i].promise);
+    rest.resize(std::min(rest.size(), room_ / 2));
+    std::ranges::move(rest, std::back_inserter(states));
+  }
+
+  static std::vector<State> joined(const std::vector<State>& states, bool coarse) {
+    std::vector<State> out;
+    std::unordered_map<std::string, size_t> seen;  // looked up only
+    for (const State& s : states) {
+      const auto [it, fresh] = seen.try_emplace(Walk::outline(s.at, coarse), out.size());
+      if (fresh) {
+        out.push_back(s);
+        continue;
+      }
+      State& into = out[it->second];
+      Walk::join(s.at, into.at);
+      into.promise = std::min(into.promise, s.promise);
+      into.joined = true;
+    }
+    return out;
   }
 
   Choice choice_of(const State& s) const {

@@ -8,8 +8,6 @@ namespace mrvlc::partition {
 
 // Offer::target and what is chosen of a node: the host computes it.
 inline constexpr uint32_t kOnHost = UINT32_MAX;
-// Offers that begin at one node; those behind them are left out.
-inline constexpr size_t kMostOffers = 24;
 
 struct Bidder {
   std::string name;

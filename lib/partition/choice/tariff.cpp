@@ -99,7 +99,7 @@ double Tariff::made(ir::ValueId value, uint8_t side, bool at_host, Handed& state
 }
 
 double Tariff::read(ir::ValueId value, uint8_t side, Handed& state) const {
-  if (side == state.side) return 0;
+  if (side == state.side || state.side == kAnySide) return 0;
   const size_t v = value.index();
   double sum = 0;
   const auto once = [&](bool& done, double seconds) {

@@ -8,7 +8,8 @@ namespace mrvlc::partition {
 
 // A value's side: the host's memory, or accelerators, as Layer::accelerator counts them.
 inline constexpr uint8_t kHostSide = 255;
-inline constexpr size_t kMostSides = 8;  // accelerators
+inline constexpr uint8_t kAnySide = 254;  // of several: reading it takes nothing
+inline constexpr size_t kMostSides = 8;   // accelerators
 
 // What has happened to a value on its way to those that read it.
 struct Handed {

@@ -103,7 +103,8 @@ void Walk::read_inputs(const Step& step, uint32_t choice, Progress& now, Progres
   for (const Input& in : step.inputs) {
     Progress::Live& v = now.live[in.place];
     const bool within = inside(choice, in.value);
-    const bool enters = side != kHostSide && !within && v.handed.side != side;
+    const bool enters =
+        side != kHostSide && !within && v.handed.side != side && v.handed.side != kAnySide;
     if (!within) now.seconds += tariff_.read(in.value, side, v.handed);
     for (size_t a = 0; a < kMostSides; ++a)
       made.runs[a] =
@@ -150,19 +151,40 @@ double Walk::rest(const Progress& at, size_t rank) const {
   return std::max(0.0, out);
 }
 
+std::string Walk::outline(const Progress& at, bool coarse) {
+  std::string out;
+  for (const auto& [rank, offer] : at.claimed)
+    for (uint32_t n : {rank, offer})
+      for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(static_cast<uint8_t>(n >> shift));
+  if (!coarse)
+    for (const Progress::Live& v : at.live) out += static_cast<char>(v.handed.side);
+  return out;
+}
+
+void Walk::join(const Progress& other, Progress& at) {
+  at.seconds = std::min(at.seconds, other.seconds);
+  for (size_t a = 0; a < kMostSides; ++a) at.runs[a] = std::max(at.runs[a], other.runs[a]);
+  for (size_t i = 0; i < at.live.size(); ++i) {
+    Progress::Live& v = at.live[i];
+    const Progress::Live& o = other.live[i];
+    if (v.handed.side != o.handed.side) v.handed.side = kAnySide;
+    v.handed.there = v.handed.there || o.handed.there;
+    v.handed.back = v.handed.back || o.handed.back;
+    v.handed.out = v.handed.out || o.handed.out;
+    v.handed.read |= o.handed.read;
+    for (size_t a = 0; a < kMostSides; ++a) v.runs[a] = std::min(v.runs[a], o.runs[a]);
+  }
+}
+
 std::string Walk::key(const Progress& at) {
   std::string out(at.runs.begin(), at.runs.end());
   for (const Progress::Live& v : at.live) {
     const Handed& h = v.handed;
-    out += static_cast<char>(h.side);
     out += static_cast<char>((h.there ? 1 : 0) | (h.back ? 2 : 0) | (h.out ? 4 : 0));
     out += static_cast<char>(h.read);
     out.append(v.runs.begin(), v.runs.end());
   }
-  for (const auto& [rank, offer] : at.claimed)
-    for (uint32_t n : {rank, offer})
-      for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(static_cast<uint8_t>(n >> shift));
-  return out;
+  return out + outline(at, false);
 }
 
 }  // namespace mrvlc::partition

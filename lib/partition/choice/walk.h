@@ -32,6 +32,10 @@ class Walk {
   double rest(const Progress& at, size_t rank) const;
   // Equal where the rest of the graph is the same to them.
   static std::string key(const Progress& at);
+  // Equal where the same nodes are claimed; and, unless `coarse`, values were made on the same sides.
+  static std::string outline(const Progress& at, bool coarse);
+  // One that takes no more than either, from here on.
+  static void join(const Progress& other, Progress& at);
 
  private:
   struct Input {
