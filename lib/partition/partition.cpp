@@ -199,6 +199,7 @@ Result<Partition> partition(const ir::Graph& graph, const Accelerator* accelerat
   } else {
     keep_rest(placement, options, out);
   }
+  for (const Accelerator* part : placement.parts) MRVLC_TRY(part->fault());
   if (chooses_among(placement, options) && options.before == nullptr)
     out.greedy_seconds = greedy_seconds(graph, accelerator, options, sources);
   out.calls = std::move(placement.calls);
