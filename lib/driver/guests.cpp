@@ -9,6 +9,10 @@ void watch_plugins(std::function<void(const Diag&)> say) {
   plugin::allow_supervisor(std::move(say));
 }
 
+void leave_plugins_unwatched() {
+  plugin::unwatched();
+}
+
 int work_done(int exit_code) {
   return plugin::work_done(exit_code);
 }

@@ -16,7 +16,7 @@
 namespace mrvlc::plugin {
 namespace {
 
-constexpr int kHandled[] = {SIGINT, SIGTERM};
+constexpr int kHandled[] = {SIGINT, SIGTERM, SIGABRT};
 
 // What stays the same from the first call on: copies of stdout and stderr.
 struct Streams {
@@ -57,6 +57,7 @@ Call::Call(std::string_view target, std::string_view function, std::string_view 
   locale_ = locale == nullptr ? "C" : locale;
   folder_ = ::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
   for (size_t i = 0; i < std::size(kHandled); ++i) ::sigaction(kHandled[i], nullptr, &handlers[i]);
+  ::signal(SIGABRT, SIG_DFL);  // is no fault of this program's
   std::fflush(stdout);
   if (streams().err >= 0) ::dup2(streams().err, STDOUT_FILENO);
   note(target, function, node, op);

@@ -113,7 +113,8 @@ class Watch {
       return 128 + signal;
     }
     const int code = WEXITSTATUS(status);
-    if (r.inside || code == 0)
+    constexpr int kInterrupted = 128;  // and the signal, as this program ends by one
+    if ((r.inside && code < kInterrupted) || code == 0)
       return say(fault(r, fmt::format("ends the process, with exit code {}", code)));
     return code;
   }
@@ -126,7 +127,7 @@ class Watch {
 
 // exit() in a process that nobody waits for.
 void at_exit() {
-  if (shared != &own || !shared->running.inside) return;
+  if (shared != &own || !own.running.inside) return;
   ::_exit(say(fault(shared->running, "calls exit()")));
 }
 
@@ -163,7 +164,16 @@ int work_done(int exit_code) {
   shared->running.inside = false;
   shared->exit_code = exit_code;
   shared->done = true;
+  if (begun) ::_exit(exit_code);  // not by way of what plug-ins left to be done at the end
   return exit_code;
+}
+
+void unwatched() {
+  if (!begun) std::atexit(at_exit);
+  begun = true;
+  own.running.inside = false;
+  shared = &own;
+  say_it = nullptr;
 }
 
 void detail::supervise() {

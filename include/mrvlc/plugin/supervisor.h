@@ -15,6 +15,9 @@ void allow_supervisor(std::function<void(const Diag&)> say);
 // The work is done: whatever happens from here on, the process ends with that code. Gives it back.
 int work_done(int exit_code);
 
+// In a process of its own whose end somebody else looks at, such as one of `mrvlc batch`.
+void unwatched();
+
 namespace detail {
 // Before a library is loaded.
 void supervise();

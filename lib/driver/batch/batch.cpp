@@ -1,4 +1,5 @@
 // `mrvlc batch`: the models of a shard, as many processes at a time as were asked for.
+#include "mrvlc/driver/guests.h"
 #include "mrvlc/driver/batch.h"
 
 #include <sys/wait.h>
@@ -147,6 +148,7 @@ class Runner {
     fs::remove(one(i).record(), ec);
     const pid_t child = ::fork();
     if (child == 0) {
+      leave_plugins_unwatched();
       lock_.reset();  // not held on by a child that outlives this process for a moment
       compile_one(one(i));
     }

@@ -142,6 +142,46 @@ def check_faulty(toy):
     assert "out of order" in said, said
 
 
+# What ends the process, or is found behind the call: with --partition cost, so that all functions are called.
+GUESTS = {
+    20: "the function 'legal' of its plug-in ends the process, with exit code 0",
+    21: "the function 'legal' of its plug-in ends the process, with exit code 0",
+    22: "the function 'legal' of its plug-in ends in signal 11",
+    23: "the function 'encode' of its plug-in gives something else for the same region when it is called again",
+    24: "the function 'cost' of its plug-in gives -1 seconds",
+    25: "the function 'cost' of its plug-in fails: out of order",
+}
+RUNS = {26: "the function 'run' of its plug-in writes beyond its output 0", 27: "the function 'run' of its plug-in writes to its input 0"}
+
+
+def check_guests():
+    """What a plug-in does to the process is an error, or is put back."""
+    faulty = WORK / "faulty"
+
+    def build_fault(number):
+        build(faulty, "-Wno-unused", "-Wno-return-type", f"-DFAULT={number}", source=SOURCE / "test/e2e/plugins/faulty.c")
+
+    options = (MODEL, "--target", "faulty", "--target-dir", ".")
+    for number, expected in GUESTS.items():
+        build_fault(number)
+        by_cost = ["--partition", "cost"] if number in (24, 25) else []
+        said = run(MRVLC, "compile", *options, *by_cost, "-o", "never", status=1)
+        assert "MRV0356" in said and "target 'faulty'" in said and expected in said, f"{number}: {said}"
+        assert "Relu" in said, f"{number}: no node: {said}"
+        assert not (WORK / "never").exists()
+    for number, expected in RUNS.items():
+        build_fault(number)
+        said = run(MRVLC, "verify", *options, status=1)
+        assert expected in said, f"{number}: {said}"
+    outs = []
+    for number in (0, 28, 29, 30):
+        build_fault(number)
+        done = subprocess.run([str(c) for c in (MRVLC, "compile", *options, "--no-probe", "-o", f"guest{number}")], capture_output=True, text=True, cwd=WORK)
+        assert done.returncode == 0 and "HELLO" not in done.stdout, f"{number}: {done}"
+        outs.append((WORK / f"guest{number}/digits_weights.bin").read_bytes())
+    assert all(o == outs[0] for o in outs)
+
+
 def check_package_text(toy):
     """Mistakes in target.json, each named by its key."""
     good = json.loads((toy / "target.json").read_text())
@@ -218,5 +258,6 @@ made = check_made_package()
 check_bytes_run(made)
 check_several(made)
 check_faulty(made)
+check_guests()
 check_package_text(made)
 print("plug-ins: as they should be")

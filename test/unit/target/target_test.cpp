@@ -178,8 +178,9 @@ TEST_CASE("every field of a target file is required, known once, typed and bound
   CHECK(buffer("1023").find("below 1024") != std::string::npos);
   CHECK(buffer("0, \"pessimistic\": 1023").find("below 1024") != std::string::npos);
   CHECK(buffer("0, \"pessimistic\": 1024") == "accepted");
-  CHECK(fails("{") == "target 't': is not valid JSON");
-  CHECK(fails(std::string(100000, '[')) == "target 't': is not valid JSON");
+  CHECK(fails("{") == "target 't': is not valid JSON: line 1, column 2");
+  CHECK(fails("{\n  \"a\": 1,\n  b\n}") == "target 't': is not valid JSON: line 3, column 3");
+  CHECK(fails(std::string(100000, '[')) == "target 't': is not valid JSON: line 1, column 100001");
 }
 
 TEST_CASE("a cut target file is a diagnostic") {
@@ -249,7 +250,7 @@ TEST_CASE("what a package says is checked like a whole target") {
     p.variant("v", "cn10ka", fields);
     return p.fault("v");
   };
-  CHECK(fault("{" + entry("ocm_byte", "1") + "}") == "target 'v': field 'ocm_byte' is unknown");
+  CHECK(fault("{" + entry("ocm_byte", "1") + "}") == "target 'v': field 'ocm_byte' is unknown; did you mean 'ocm_bytes'?");
   CHECK(fault("{" + entry("ocm_bytes", "1") + "}").find("must be between") != std::string::npos);
   CHECK(
       fault("{" + entry("ocm_bytes", "4096") + "," + entry("ocm_bytes", "8192") + "}").find("given twice") !=
