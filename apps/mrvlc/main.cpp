@@ -65,15 +65,20 @@ void parse(CLI::App& app, int argc, char** argv, mrvlc::app::Context& context) {
   }
 }
 
-int run(int argc, char** argv) {
-  CLI::App app{"mrvlc compiles ONNX models for an ML accelerator and its host CPU", "mrvlc"};
-  mrvlc::app::Context context;
-  context.messages.format = json_asked(argc, argv) ? "json" : "text";
-  bool json = context.messages.format == "json";
+// What may end the process before its work does.
+void handle_ends(mrvlc::app::Context& context) {
+  const bool json = context.messages.format == "json";
   mrvlc::driver::handle_interrupts(json ? kInterruptedJson : kInterruptedText);
   mrvlc::driver::handle_abort(json ? kAbortJson : kAbortText);
   mrvlc::driver::handle_lost_input(json ? kLostInputJson : kLostInputText);
   mrvlc::driver::watch_plugins([&context](const mrvlc::Diag& d) { context.fail("mrvlc", d); });
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"mrvlc compiles ONNX models for an ML accelerator and its host CPU", "mrvlc"};
+  mrvlc::app::Context context;
+  context.messages.format = json_asked(argc, argv) ? "json" : "text";
+  handle_ends(context);
   app.set_version_flag("--version", "mrvlc " MRVLC_VERSION);
   app.require_subcommand(1);
   app.fallthrough();

@@ -103,6 +103,8 @@ void place_by_cost(Placement& placement, const Options& options, const SourceMat
                    Partition& out);
 // The same as Options::before says.
 void place_as_before(Placement& placement, const Options& options, const SourceMatches& sources);
+// Of one accelerator: what its layers take there and on the host, where `on_host` (by layer) is chosen.
+void tell_costs(Placement& placement, const Costs& costs, const std::vector<bool>& on_host);
 // The same with what was decided before, Options::decided.
 void partition_as_decided(Placement& placement, const std::vector<bool>& decided, Partition& out);
 // Gives regions back to the CPU, the smallest first, until there are no more than constraints allow; true:

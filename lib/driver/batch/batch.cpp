@@ -1,5 +1,4 @@
 // `mrvlc batch`: the models of a shard, as many processes at a time as were asked for.
-#include "mrvlc/driver/guests.h"
 #include "mrvlc/driver/batch.h"
 
 #include <sys/wait.h>
@@ -17,6 +16,7 @@
 #include "batch/one_model.h"
 #include "batch/store.h"
 #include "folder/output_folder.h"
+#include "mrvlc/driver/guests.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/report/batch_page.h"
 #include "mrvlc/support/diag/general.h"

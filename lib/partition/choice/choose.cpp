@@ -247,4 +247,19 @@ void place_as_before(Placement& p, const Options& options, const SourceMatches& 
   }
 }
 
+void tell_costs(Placement& p, const Costs& costs, const std::vector<bool>& on_host) {
+  if (p.parts.size() != 1 || p.layers.empty()) return;
+  Offers offers;
+  offers.bidders = {{p.parts[0]->machine().name, false, 0, 0}};
+  Choice choice(p.order.size(), kOnHost);
+  for (uint32_t i = 0; i < p.layers.size(); ++i) {
+    offers.all.push_back({0, p.layers[i], std::nullopt, {}, {}});
+    if (on_host[i]) continue;
+    for (ir::NodeId n : p.layers[i].nodes) choice[p.rank[n.index()]] = i;
+  }
+  const Tariff tariff(p, offers, costs);
+  const auto told = runners_up(p, offers, tariff, choice);
+  for (size_t rank = 0; rank < told.size(); ++rank) p.decision(p.order[rank]).costs = told[rank];
+}
+
 }  // namespace mrvlc::partition
