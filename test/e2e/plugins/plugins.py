@@ -116,6 +116,23 @@ def check_bytes_run(toy):
     build(toy)
 
 
+def check_cost(toy):
+    """By cost the order of the targets decides nothing, and every node tells what others would take."""
+    placed = []
+    for number, targets in enumerate(("toy,quarter,cn10ka", "cn10ka,toy,quarter", "quarter,cn10ka,toy")):
+        out = WORK / f"cost{number}"
+        run(MRVLC, "compile", MODEL, "--target", targets, "--target-dir", ".", "--partition", "cost", "--no-probe", "-o", out)
+        placed.append([(n["id"], n.get("target"), n.get("costs")) for n in read(out, "placement.json")["nodes"]])
+    assert placed[0] == placed[1] == placed[2], placed
+    costs = next(c for _, _, c in placed[0] if c)
+    assert {"cn10ka", "quarter", "host"} <= {c["target"] for c in costs} and costs == sorted(costs, key=lambda c: c["seconds"]), costs
+    node = next(n for n, target, c in placed[0] if c and any(x["target"] == target for x in c))
+    said = run(MRVLC, "explain", WORK / "cost0", node)
+    assert "  cost: " in said and " us (chosen)" in said, said
+    said = run(MRVLC, "verify", MODEL, "--target", "toy,quarter", "--target-dir", ".", "--partition", "cost")
+    assert " ok" in said and "WRONG" not in said, said
+
+
 def check_faulty(toy):
     faulty = WORK / "faulty"
     faulty.mkdir()
@@ -257,6 +274,7 @@ os.environ.pop("MRVLC_TARGET_PATH", None)
 made = check_made_package()
 check_bytes_run(made)
 check_several(made)
+check_cost(made)
 check_faulty(made)
 check_guests()
 check_package_text(made)
