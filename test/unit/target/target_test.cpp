@@ -183,6 +183,25 @@ TEST_CASE("every field of a target file is required, known once, typed and bound
   CHECK(fails(std::string(100000, '[')) == "target 't': is not valid JSON: line 1, column 100001");
 }
 
+TEST_CASE("names and numbers of a machine are such as can be asked for and compiled for") {
+  const std::string good = builtin();
+  const auto fails = [&](const std::string& from, const std::string& to) {
+    auto r = parse_machine(replaced(good, from, to), "t");
+    return r.ok() ? "accepted" : r.error().message;
+  };
+  for (const char* name : {"host", "a,b", "a/b", "a b", ".."})
+    CHECK(fails("\"name\": \"cn10ka\"", "\"name\": \"" + std::string(name) + "\"").find("cannot be asked for") !=
+          std::string::npos);
+  CHECK(fails("\"name\": \"cn10ka\"", "\"name\": \"\"").find("is empty") != std::string::npos);
+  for (const char* bytes : {"1048577", "67108880", "4095"})
+    CHECK(fails("1048576", bytes).find("field 'ocm_bytes'") != std::string::npos);
+  CHECK(fails("1048576", "67108864") == "accepted");
+  for (const char* pixels : {"1", "15", "24", "65552"})
+    CHECK(fails("\"value\": 1024,", "\"value\": " + std::string(pixels) + ",").find("field 'accumulator_pixels'") !=
+          std::string::npos);
+  CHECK(fails("\"value\": 1024,", "\"value\": 16,") == "accepted");
+}
+
 TEST_CASE("a cut target file is a diagnostic") {
   const std::string good = builtin();
   for (size_t n = 0; n + 2 < good.size(); n += 3) CHECK_FALSE(parse_machine(good.substr(0, n), "t").ok());
