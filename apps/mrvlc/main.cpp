@@ -15,6 +15,7 @@
 #include "arguments.h"
 #include "commands.h"
 #include "log.h"
+#include "mrvlc/driver/guests.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/support/diag/general.h"
 #include "usage.h"
@@ -87,14 +88,20 @@ void add_commands(CLI::App& app, mrvlc::app::Context& context) {
   mrvlc::app::add_completion(app, context);
 }
 
+// What may end the process before its work does.
+void handle_ends(mrvlc::app::Context& context) {
+  const bool json = context.messages.format == "json";
+  mrvlc::driver::handle_interrupts(json ? kInterruptedJson : kInterruptedText);
+  mrvlc::driver::handle_abort(json ? kAbortJson : kAbortText);
+  mrvlc::driver::handle_lost_input(json ? kLostInputJson : kLostInputText);
+  mrvlc::driver::watch_plugins([&context](const mrvlc::Diag& d) { context.fail("mrvlc", d); });
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"mrvlc compiles ONNX models for an ML accelerator and its host CPU", "mrvlc"};
   mrvlc::app::Context context;
   context.messages.format = json_asked(argc, argv) ? "json" : "text";
-  bool json = context.messages.format == "json";
-  mrvlc::driver::handle_interrupts(json ? kInterruptedJson : kInterruptedText);
-  mrvlc::driver::handle_abort(json ? kAbortJson : kAbortText);
-  mrvlc::driver::handle_lost_input(json ? kLostInputJson : kLostInputText);
+  handle_ends(context);
   app.set_version_flag("--version", "mrvlc " MRVLC_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
@@ -220,5 +227,5 @@ int main(int argc, char** argv) {
   // A closed pipe and a file beyond the limit of `ulimit -f` are failed writes, reported as such.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  return has_stack() ? run_guarded(argc, argv) : run_on_own_stack(argc, argv);
+  return mrvlc::driver::work_done(has_stack() ? run_guarded(argc, argv) : run_on_own_stack(argc, argv));
 }

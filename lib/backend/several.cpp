@@ -46,6 +46,11 @@ class Several : public Backend {
     return parts_[region.accelerator]->border_seconds(graph, region);
   }
 
+  Status fault() const override {
+    for (const auto& part : parts_) MRVLC_TRY(part->fault());
+    return {};
+  }
+
   // What any of them takes may be made; what one of them does not take must not be.
   PassLimits pass_limits() const override {
     PassLimits out;

@@ -4,22 +4,25 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/ops/work.h"
+#include "mrvlc/plugin/call.h"
 #include "mrvlc/plugin/plugin.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/target.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/target/plugin.h"
+#include "plugin_code.h"
 #include "plugin_region.h"
+#include "plugin_run.h"
 
 namespace mrvlc::backends {
 namespace {
 
 // A mistake in a package or its library must not take all memory.
 constexpr size_t kMaxRules = size_t{16} << 20, kMaxLibrary = size_t{1} << 30;
-constexpr uint64_t kMostCode = uint64_t{1} << 30;
 constexpr size_t kMostText = 400;
 
 std::string text_of(const char* text) {
@@ -73,32 +76,6 @@ class Told : public backend::Timing {
   uint64_t cycles_;
 };
 
-class Run : public backend::Executor {
- public:
-  Run(plugin::Plugin plugin, std::string target, plugin::File file)
-      : plugin_(std::move(plugin)), target_(std::move(target)), file_(std::move(file)) {}
-
-  Result<std::vector<std::string>> run(const std::vector<std::string>& inputs) override {
-    const mrvl_plugin& table = plugin_.table();
-    if (table.run == nullptr) return make_diag<DiagCode::MRV0356>(target_, "run", "is not there");
-    std::vector<mrvl_input> in;
-    for (const std::string& bytes : inputs) in.push_back({bytes.data(), bytes.size()});
-    std::vector<std::string> results;
-    for (uint64_t bytes : file_.outputs) results.emplace_back(bytes, '\0');
-    std::vector<mrvl_output> out;
-    for (std::string& bytes : results) out.push_back({bytes.data(), bytes.size()});
-    const int code = table.run(table.context, file_.bytes.data(), file_.bytes.size(), in.data(), in.size(),
-                               out.data(), out.size());
-    if (code != 0) return make_diag<DiagCode::MRV0356>(target_, "run", "fails: " + plugin_.said(code));
-    return results;
-  }
-
- private:
-  plugin::Plugin plugin_;
-  std::string target_;
-  plugin::File file_;
-};
-
 class PluginBackend : public backend::Backend {
  public:
   PluginBackend(target::PluginPackage package, plugin::Plugin plugin, rules::RuleFile file,
@@ -130,7 +107,8 @@ class PluginBackend : public backend::Backend {
     const PluginRegion shown(graph, region);
     mrvl_plugin_answer answer{};
     answer.size = sizeof answer;
-    const int taken = plugin_.table().legal(plugin_.table().context, &shown.view(), &answer);
+    const int taken =
+        asked("legal", graph, layer, shown, [&](const mrvl_plugin& t) { return t.legal(t.context, &shown.view(), &answer); });
     if (taken == 1) return {};
     if (taken != 0)
       return {false, "legal", plugin_.said(taken), "1 or 0",
@@ -147,35 +125,29 @@ class PluginBackend : public backend::Backend {
     return out;
   }
   double layer_seconds(const ir::Graph& graph, const partition::Layer& layer) const override {
-    return seconds(graph, alone(graph, layer));
+    return seconds(graph, layer);
   }
   // Plug-ins do not say.
   double border_seconds(const ir::Graph&, const partition::Region&) const override { return 0; }
+  Status fault() const override { return fault_; }
 
   Result<backend::RegionCode> generate(const ir::Graph& graph, const partition::Region& region,
                                        const std::string&, const Log&) const override {
     const PluginRegion shown(graph, region);
-    mrvl_plugin_code code{};
-    code.size = sizeof code;
-    const int failed = plugin_.table().encode(plugin_.table().context, &shown.view(), &code);
-    const ir::Node& first = graph.node(region.layers.front().anchor);
-    const auto faulty = [&](std::string_view what) {
-      return at_node(make_diag<DiagCode::MRV0356>(printable(machine().name), "encode", what), first.name,
-                     first.op->name);
-    };
-    if (failed != 0) return faulty("fails: " + plugin_.said(failed));
-    if (code.bytes == nullptr && code.byte_count > 0) return faulty("gives no bytes");
-    if (code.byte_count > kMostCode)
-      return faulty(fmt::format("gives {} bytes, more than {}", code.byte_count, kMostCode));
+    MRVLC_TRY(fault_);
+    MRVLC_ASSIGN(EncodedRegion made, encode_once(graph, region, shown));
+    MRVLC_ASSIGN(const EncodedRegion again, encode_once(graph, region, shown));
+    if (!(made == again))
+      return in_encode(graph, region, "gives something else for the same region when it is called again");
     backend::RegionCode out;
-    if (std::string fault = add_ranges(code, shown, out); !fault.empty()) return faulty(fault);
+    out.instructions = std::move(made.instructions);
+    out.section_counts = {0, out.instructions.back().end, 0};
     out.inputs = ports_of(graph, region.inputs);
     out.outputs = ports_of(graph, region.outputs);
-    plugin::File file{shown.input_bytes(), shown.output_bytes(), code.cycles, {}};
-    file.bytes.assign(static_cast<const char*>(code.bytes), code.byte_count);
+    const plugin::File file{shown.input_bytes(), shown.output_bytes(), made.cycles, std::move(made.bytes)};
     out.bytes = plugin::write_file(file);
     std::memcpy(out.identity.data(), out.bytes.data() + MRVL_IDENTITY_OFFSET, out.identity.size());
-    out.estimated_cycles = code.cycles;
+    out.estimated_cycles = file.cycles;
     add_layers(graph, region, shown, out);
     return out;
   }
@@ -189,8 +161,7 @@ class PluginBackend : public backend::Backend {
   }
   Result<std::unique_ptr<backend::Executor>> executor(std::string_view binary) const override {
     MRVLC_ASSIGN(plugin::File file, plugin::read_file(binary));
-    return std::unique_ptr<backend::Executor>(
-        std::make_unique<Run>(plugin_, machine().name, std::move(file)));
+    return plugin_executor(plugin_, machine().name, std::move(file));
   }
   Result<std::string> disassembly(std::string_view binary,
                                   const std::vector<backend::CodeRange>& ranges) const override {
@@ -198,32 +169,66 @@ class PluginBackend : public backend::Backend {
   }
 
  private:
-  double seconds(const ir::Graph& graph, const partition::Region& region) const {
-    if (plugin_.table().cost == nullptr) return 0;
-    const PluginRegion shown(graph, region);
-    double out = 0;
-    const int failed = plugin_.table().cost(plugin_.table().context, &shown.view(), &out);
-    return failed == 0 && std::isfinite(out) && out >= 0 ? out : 0;
+  // A function of the table, called for a layer. What it must not change is looked at behind it.
+  int asked(std::string_view function, const ir::Graph& graph, const partition::Layer& layer,
+            const PluginRegion& shown, const std::function<int(const mrvl_plugin&)>& call) const {
+    const ir::Node& node = graph.node(layer.anchor);
+    const size_t before = shown.hash_of_constants();
+    int code = 0;
+    {
+      const plugin::Call guest(machine().name, function, printable(node.name, 160), node.op->name);
+      code = call(plugin_.table());
+    }
+    if (shown.hash_of_constants() != before) note_fault(function, node, "writes to constants of the model");
+    return code;
   }
 
-  // Empty, or what is wrong with them.
-  static std::string add_ranges(const mrvl_plugin_code& code, const PluginRegion& shown,
-                                backend::RegionCode& out) {
-    const mrvl_plugin_region& view = shown.view();
-    if (code.ranges == nullptr || code.range_count == 0) return "says of no instruction whose it is";
-    uint32_t next = 0;
-    for (uint32_t i = 0; i < code.range_count; ++i) {
-      const mrvl_plugin_range& r = code.ranges[i];
-      if (r.begin != next || r.end <= r.begin)
-        return fmt::format("gives ranges with a gap: [{}, {}) behind {}", r.begin, r.end, next);
-      if (r.layer >= view.layer_count || r.node >= view.node_count)
-        return fmt::format("gives range [{}, {}) to layer {} and node {}, which are not there", r.begin,
-                           r.end, r.layer, r.node);
-      out.instructions.push_back({backend::Section::Main, r.begin, r.end, r.layer, shown.node(r.node)});
-      next = r.end;
-    }
-    out.section_counts = {0, next, 0};
-    return {};
+  // The first counts.
+  void note_fault(std::string_view function, const ir::Node& node, std::string_view what) const {
+    if (!fault_.ok()) return;
+    fault_ = at_node(make_diag<DiagCode::MRV0356>(printable(machine().name), function, what), node.name,
+                     node.op->name);
+  }
+
+  double seconds(const ir::Graph& graph, const partition::Layer& layer) const {
+    constexpr double kMostSeconds = 1e9;
+    if (plugin_.table().cost == nullptr) return 0;
+    const partition::Region region = alone(graph, layer);
+    const PluginRegion shown(graph, region);
+    double out = 0;
+    const int failed = asked("cost", graph, layer, shown,
+                             [&](const mrvl_plugin& t) { return t.cost(t.context, &shown.view(), &out); });
+    const ir::Node& node = graph.node(layer.anchor);
+    if (failed != 0)
+      note_fault("cost", node, "fails: " + plugin_.said(failed));
+    else if (!(out >= 0 && out <= kMostSeconds))
+      note_fault("cost", node, fmt::format("gives {} seconds", out));
+    else
+      return out;
+    return 0;
+  }
+
+  Diag in_encode(const ir::Graph& graph, const partition::Region& region, std::string_view what) const {
+    const ir::Node& first = graph.node(region.layers.front().anchor);
+    return at_node(make_diag<DiagCode::MRV0356>(printable(machine().name), "encode", what), first.name,
+                   first.op->name);
+  }
+
+  Result<EncodedRegion> encode_once(const ir::Graph& graph, const partition::Region& region,
+                                    const PluginRegion& shown) const {
+    mrvl_plugin_code code{};
+    code.size = sizeof code;
+    const int failed =
+        asked("encode", graph, region.layers.front(), shown,
+              [&](const mrvl_plugin& t) { return t.encode(t.context, &shown.view(), &code); });
+    MRVLC_TRY(fault_);
+    if (failed != 0) return in_encode(graph, region, "fails: " + plugin_.said(failed));
+    // What it points to is the plug-in's: reading it may end the process.
+    const plugin::Call guest(machine().name, "encode");
+    EncodedRegion out;
+    if (std::string fault = read_code(code, graph, shown, out); !fault.empty())
+      return in_encode(graph, region, fault);
+    return out;
   }
 
   static void add_layers(const ir::Graph& graph, const partition::Region& region, const PluginRegion& shown,
@@ -245,6 +250,7 @@ class PluginBackend : public backend::Backend {
   rules::RuleFile file_;
   partition::SoundRules rules_;
   std::string library_;  // its bytes
+  mutable Status fault_;
 };
 
 Status check_settings(std::string_view name, const Settings& settings) {

@@ -31,6 +31,12 @@ PluginRegion::PluginRegion(const ir::Graph& graph, const partition::Region& regi
   for (ir::ValueId v : region.outputs) output_bytes_.push_back(values_[value_index_.at(v)].bytes);
 }
 
+size_t PluginRegion::hash_of_constants() const {
+  size_t hash = 0;
+  for (std::string_view bytes : constants_) hash = hash * 31 + std::hash<std::string_view>()(bytes);
+  return hash;
+}
+
 uint32_t PluginRegion::value(ir::ValueId id) {
   if (!id.valid()) return MRVL_PLUGIN_NONE;
   const auto [it, fresh] = value_index_.try_emplace(id, static_cast<uint32_t>(values_.size()));
@@ -45,7 +51,11 @@ uint32_t PluginRegion::value(ir::ValueId id) {
   out.rank = static_cast<uint32_t>(dims.size());
   const Tensor* constant = graph_.constant(id);
   // Texts and elements below a byte have no bytes of their own.
-  if (constant != nullptr && byte_size(v.type.elem) > 0) out.data = constant->bytes().data();
+  if (constant != nullptr && byte_size(v.type.elem) > 0) {
+    const auto bytes = constant->bytes();
+    out.data = bytes.data();
+    constants_.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
   out.bytes = static_cast<uint64_t>(std::max<int64_t>(0, v.type.bytes()));
   values_.push_back(out);
   return it->second;

@@ -16,6 +16,8 @@ class PluginRegion {
 
   const mrvl_plugin_region& view() const { return view_; }
   ir::NodeId node(uint32_t index) const { return node_ids_[index]; }
+  // In this process alone: of the bytes that the plug-in is shown and must not change.
+  size_t hash_of_constants() const;
   const std::vector<uint64_t>& input_bytes() const { return input_bytes_; }
   const std::vector<uint64_t>& output_bytes() const { return output_bytes_; }
 
@@ -33,6 +35,7 @@ class PluginRegion {
   std::vector<ir::NodeId> node_ids_;
   std::map<ir::ValueId, uint32_t> value_index_;
   std::vector<uint64_t> input_bytes_, output_bytes_;
+  std::vector<std::string_view> constants_;
   // What the structures point to; the elements of a deque stay where they are.
   std::deque<std::vector<uint32_t>> lists_;
   std::deque<std::vector<mrvl_plugin_attribute>> attributes_;

@@ -26,8 +26,18 @@ std::string node_row(const PlacementEntry& n, const std::string& reason) {
                      n.macs == 0 ? "" : std::to_string(n.macs), n.rule.value_or(""), n.shown_name(), reason);
 }
 
+// By cost: what its layer takes, and what it would take elsewhere.
+std::string costs_of(const PlacementEntry& n) {
+  std::string out;
+  if (!n.costs) return out;
+  for (const partition::TargetCost& c : *n.costs)
+    out += fmt::format("{} {} {:.4g} us{}", out.empty() ? "  cost:" : ",", c.target, 1e6 * c.seconds,
+                       c.target == n.target ? " (chosen)" : "");
+  return out + "\n";
+}
+
 std::string node_details(const PlacementEntry& n) {
-  std::string out = node_row(n, n.reason);
+  std::string out = node_row(n, n.reason) + costs_of(n);
   if (!n.tried) return out;
   for (const partition::RuleTrial& t : *n.tried) {
     out += fmt::format("  rule {}: {}", t.rule, t.accepted ? "accepted" : t.reason);

@@ -25,6 +25,7 @@ class Bodies {
     options_.of_body = true;
     options_.libraries = nullptr;
     options_.decided = nullptr;
+    options_.before = nullptr;
     options_.known = nullptr;  // of values of the graph around
     if (options_.pins == nullptr) return;
     auto pins = std::make_shared<Pins>(*options_.pins);

@@ -407,6 +407,7 @@ class PartitionSearch {
 
 void partition_by_cost(Placement& placement, const Options& options, Partition& out) {
   const OnHost on_host = PartitionSearch(placement, options).run(out);
+  tell_costs(placement, *options.costs, on_host);
   const std::vector<SharedText> reasons = host_reasons(placement);
   hand_to_host(placement, on_host, reasons.data());
   form_regions(placement, out, false);

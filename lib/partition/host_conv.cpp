@@ -258,7 +258,8 @@ int64_t winograd_room(const ir::Graph& graph) {
   return std::max(kLeast, static_cast<int64_t>(kShare * static_cast<double>(bytes)));
 }
 
-HostKernels::HostKernels(const ir::Graph& graph) : graph_(graph), tiles_(winograd_by_node(graph)) {
+HostKernels::HostKernels(const ir::Graph& graph, bool tiles)
+    : graph_(graph), tiles_(tiles ? winograd_by_node(graph) : std::vector<uint8_t>()) {
   for (ir::NodeId n : graph.topological_order()) {
     const ir::Node& node = graph.node(n);
     if (node.is(Op::ConvTranspose)) short_sums_.add_transposed();

@@ -170,7 +170,7 @@ double host_seconds(const HostModel& model, const HostKernels& kernels, const ir
   if (!bodies.empty()) {
     double inner = 0;
     for (const ir::Graph* body : bodies) {
-      const HostKernels of_body(*body);
+      const HostKernels of_body(*body, model.tiles);
       for (ir::NodeId n : body->topological_order()) inner += host_seconds(model, of_body, body->node(n));
     }
     return kNano * model.call_ns + inner * static_cast<double>(ops::body_rounds(kernels.graph(), node));
@@ -178,7 +178,7 @@ double host_seconds(const HostModel& model, const HostKernels& kernels, const ir
   const HostEffort e = host_effort(kernels, node);
   const HostModel::Rate& rate = model.rates.find(host_rate(model, node, e.form))->second;
   return kNano * (model.call_ns * e.calls + rate.mac_ns * e.products + rate.step_ns * e.steps +
-                  model.constant_byte_ns * e.constant_bytes);
+                  model.constant_byte_ns * model.weight_share * e.constant_bytes);
 }
 
 }  // namespace mrvlc::partition

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "calls.h"
+#include "mrvlc/partition/accelerator.h"
+#include "mrvlc/partition/costs.h"
 #include "mrvlc/support/diag/partition.h"
 #include "placement.h"
 
@@ -22,10 +24,6 @@ Status check_batch(const Options& options, const Placement& placement) {
 
 bool has_libraries(const Options& options) {
   return options.libraries != nullptr && !options.libraries->empty();
-}
-
-Turn turn_of(const Options& options, uint32_t part) {
-  return part < options.turns.size() ? options.turns[part] : Turn();
 }
 
 // Targets in their order, each with its rules: accelerators from `part` on, libraries from `library` on.
@@ -93,7 +91,9 @@ void form_again(Placement& placement, Partition& out, bool by_product) {
 
 void form_regions(Placement& placement, const Options& options, const SourceMatches& sources,
                   Partition& out) {
-  if (options.decided != nullptr) {
+  if (chooses_among(placement, options)) {
+    form_regions(placement, out, false);
+  } else if (options.decided != nullptr) {
     partition_as_decided(placement, *options.decided, out);
   } else if (options.costs != nullptr) {
     partition_by_cost(placement, options, out);
@@ -107,7 +107,52 @@ void form_regions(Placement& placement, const Options& options, const SourceMatc
     form_again(placement, out, by_product);
 }
 
+// Which target takes what.
+void place(Placement& placement, const Options& options, const SourceMatches& sources, Partition& out) {
+  if (!chooses_among(placement, options)) return take_turns(placement, options, sources);
+  if (options.before != nullptr) return place_as_before(placement, options, sources);
+  place_by_cost(placement, options, sources, out);
+}
+
+// Seconds of the partition that takes turns, for who compares; 0 where it is none.
+double greedy_seconds(const ir::Graph& graph, const Accelerator* accelerator, Options options,
+                      const SourceMatches& sources) {
+  const Costs& costs = *std::exchange(options.costs, nullptr);
+  auto greedy = partition(graph, accelerator, options, sources);
+  if (!greedy.ok() || accelerator == nullptr) return 0;
+  std::vector<double> nodes = node_seconds(graph, costs.host);
+  time_calls(greedy->calls, nodes);
+  const auto parts = accelerator->parts();
+  const auto of_region = [&](const Region& r) {
+    double sum = parts[r.accelerator]->border_seconds(graph, r);
+    for (const Layer& l : r.layers) sum += parts[r.accelerator]->layer_seconds(graph, l);
+    return sum;
+  };
+  return estimate(graph, *greedy, *accelerator, costs.host, nodes, crossings(graph, *greedy, *accelerator),
+                  of_region)
+      .seconds();
+}
+
 }  // namespace
+
+Turn turn_of(const Options& options, uint32_t part) {
+  return part < options.turns.size() ? options.turns[part] : Turn();
+}
+
+Result<Placement> begin_placement(const ir::Graph& graph, const Accelerator* accelerator,
+                                  const Options& options) {
+  Placement placement(graph, accelerator);
+  placement.known = options.known;
+  // Constraints are read for the host alone too: a pattern that names nothing is a mistake there as well.
+  MRVLC_TRY(read_constraints(placement, options));
+  if (accelerator == nullptr) return placement;
+  MRVLC_TRY(check_batch(options, placement));
+  if (std::ranges::any_of(placement.parts, &Accelerator::half)) {
+    find_roundings(placement);
+    find_exact_operands(placement);
+  }
+  return placement;
+}
 
 std::string_view word(Why why) {
   switch (why) {
@@ -143,20 +188,10 @@ Result<Partition> partition(const ir::Graph& graph, const Accelerator* accelerat
 
 Result<Partition> partition(const ir::Graph& graph, const Accelerator* accelerator, const Options& options,
                             const SourceMatches& sources) {
-  Placement placement(graph, accelerator);
-  placement.known = options.known;
+  MRVLC_ASSIGN(Placement placement, begin_placement(graph, accelerator, options));
   Partition out;
   out.accelerator = accelerator != nullptr;
-  // Constraints are read for the host alone too: a pattern that names nothing is a mistake there as well.
-  MRVLC_TRY(read_constraints(placement, options));
-  if (accelerator != nullptr) {
-    MRVLC_TRY(check_batch(options, placement));
-    if (std::ranges::any_of(placement.parts, &Accelerator::half)) {
-      find_roundings(placement);
-      find_exact_operands(placement);
-    }
-  }
-  take_turns(placement, options, sources);
+  place(placement, options, sources, out);
   if (accelerator != nullptr || has_libraries(options)) explain_rest(placement);
   if (accelerator != nullptr) {
     MRVLC_TRY(check_forced(placement));
@@ -164,6 +199,9 @@ Result<Partition> partition(const ir::Graph& graph, const Accelerator* accelerat
   } else {
     keep_rest(placement, options, out);
   }
+  for (const Accelerator* part : placement.parts) MRVLC_TRY(part->fault());
+  if (chooses_among(placement, options) && options.before == nullptr)
+    out.greedy_seconds = greedy_seconds(graph, accelerator, options, sources);
   out.calls = std::move(placement.calls);
   gather_calls(graph, out);
   out.beyond_regions = std::move(placement.beyond_regions);

@@ -57,6 +57,11 @@ struct Placement {
   NodeDecision& decision(ir::NodeId n) { return decisions[n.index()]; }
 };
 
+// Constraints, and what is known of the nodes; no target has been asked.
+Result<Placement> begin_placement(const ir::Graph& graph, const Accelerator* accelerator,
+                                  const Options& options);
+// When accelerator `part` has its turn.
+Turn turn_of(const Options& options, uint32_t part);
 // Patterns of the options and constraints of Options::pins; MRV0401 and 0403.
 Status read_constraints(Placement& placement, const Options& options);
 // Nodes whose results are rounded to integers next; these stay on the CPU unless --accel names them or one
@@ -90,6 +95,16 @@ bool is_asked_for(const Placement& placement, const Layer& layer);
 
 // Gives layers to the host and forms regions, so that all together takes the least time.
 void partition_by_cost(Placement& placement, const Options& options, Partition& out);
+// Whether cost decides among targets, or libraries and the host: not among one accelerator's layers alone.
+bool chooses_among(const Placement& placement, const Options& options);
+// Layers and calls of those targets that take least time all together, whatever the order of --target, which
+// decides where two take the same; choice/.
+void place_by_cost(Placement& placement, const Options& options, const SourceMatches& sources,
+                   Partition& out);
+// The same as Options::before says.
+void place_as_before(Placement& placement, const Options& options, const SourceMatches& sources);
+// Of one accelerator: what its layers take there and on the host, where `on_host` (by layer) is chosen.
+void tell_costs(Placement& placement, const Costs& costs, const std::vector<bool>& on_host);
 // The same with what was decided before, Options::decided.
 void partition_as_decided(Placement& placement, const std::vector<bool>& decided, Partition& out);
 // Gives regions back to the CPU, the smallest first, until there are no more than constraints allow; true:

@@ -1,4 +1,6 @@
 // What a partition takes: its nodes on the host, its regions, and what the host rewrites at their borders.
+#include <map>
+
 #include "mrvlc/partition/accelerator.h"
 #include "mrvlc/partition/costs.h"
 #include "mrvlc/partition/partition.h"
@@ -15,7 +17,7 @@ double crossing_seconds(const HostModel& host, const Crossing& c, int64_t elemen
 
 std::vector<double> node_seconds(const ir::Graph& graph, const HostModel& host) {
   std::vector<double> out(graph.node_slots(), 0);
-  const HostKernels kernels(graph);
+  const HostKernels kernels(graph, host.tiles);
   for (ir::NodeId n : graph.topological_order()) out[n.index()] = host_seconds(host, kernels, graph.node(n));
   return out;
 }
@@ -38,12 +40,14 @@ Times estimate(const ir::Graph& graph, const Partition& partition, const Acceler
       out.host += nodes[n.index()];
     }
   }
+  std::map<uint32_t, double> of_borders;  // by Region::id
+  for (const Crossing& c : borders)
+    of_borders[c.region] += crossing_seconds(host, c, graph.value(c.value).type.elements());
   for (const Region& r : partition.regions) {
     const double launch_us = parts[r.accelerator]->machine().launch_us;
-    Times::OfRegion of{accelerator(r), 1e-6 * launch_us, 0};
-    for (const Crossing& c : borders)
-      if (c.region == r.id) of.borders += crossing_seconds(host, c, graph.value(c.value).type.elements());
-    out.regions.push_back(of);
+    const auto border = of_borders.find(r.id);
+    out.regions.push_back(
+        {accelerator(r), 1e-6 * launch_us, border == of_borders.end() ? 0.0 : border->second});
   }
   return out;
 }

@@ -1,7 +1,9 @@
 // Loads the library of a plug-in and looks at its table before anything of it is used.
 #include <dlfcn.h>
 
+#include "mrvlc/plugin/call.h"
 #include "mrvlc/plugin/plugin.h"
+#include "mrvlc/plugin/supervisor.h"
 #include "mrvlc/support/diag/target.h"
 #include "mrvlc/support/printable.h"
 
@@ -36,8 +38,11 @@ Result<Plugin> Plugin::open(const std::filesystem::path& library, const std::str
   // A name without folders would be looked for elsewhere.
   const std::filesystem::path file = std::filesystem::absolute(library, ec);
   if (!std::filesystem::is_regular_file(file, ec)) return faulty("is not there");
+  detail::supervise();
   Plugin out;
-  void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const Call call(name, "load");
+  // It stays: threads of its own may run on.
+  void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
     const char* why = dlerror();
     return faulty(fmt::format("does not load: {}", printable(why == nullptr ? "" : why, kMostText)));
@@ -52,7 +57,9 @@ Result<Plugin> Plugin::open(const std::filesystem::path& library, const std::str
 }
 
 std::string Plugin::said(int code) const {
-  const char* text = table_->error == nullptr ? nullptr : table_->error(table_->context);
+  if (table_->error == nullptr) return fmt::format("error {}", code);
+  const Call call(table_->name, "error");
+  const char* text = table_->error(table_->context);
   if (text == nullptr || *text == 0) return fmt::format("error {}", code);
   return printable(text, kMostText);
 }

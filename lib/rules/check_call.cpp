@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "check.h"
+#include "mrvlc/support/c_words.h"
 #include "mrvlc/support/characters.h"
 
 namespace mrvlc::rules {
@@ -18,6 +19,7 @@ class CallCheck {
 
   void run(const CallTemplate& call) {
     c_name(call.function, call.at);
+    if (is_keyword(call.function)) error(call.at, call.function, "is a keyword of C or C++");
     for (const CallArgument& a : call.arguments) argument(a);
   }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "folders.h"
+#include "mrvlc/support/c_words.h"
 #include "mrvlc/support/characters.h"
 #include "mrvlc/support/diag/target.h"
 #include "package_fields.h"
@@ -108,6 +109,8 @@ bool is_safe_file(std::string_view name, bool folders) {
 
 Status check_c_name(std::string_view name) {
   const bool c_name = std::ranges::all_of(name, is_word) && !name.empty() && !is_digit(name[0]);
+  if (c_name && is_keyword(name))
+    return make_diag<DiagCode::MRV0351>(printable(name), "name", "is a keyword of C or C++");
   if (c_name && name != "host") return {};
   return make_diag<DiagCode::MRV0351>(printable(name), "name",
                                       "must be letters, digits and underscores: functions begin with it");

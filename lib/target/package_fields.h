@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mrvlc/support/diag/target.h"
+#include "mrvlc/support/nearest.h"
 #include "text.h"
 
 namespace mrvlc::target {
@@ -18,8 +19,11 @@ class PackageFields {
       if (key == "fields" || key == "extends")
         return field(key, fmt::format("does not go with kind '{}', and `{}` neither", kind_,
                                       key == "fields" ? "extends" : "fields"));
-      if (std::ranges::find(keys, key) == keys.end()) return field(key, "is unknown");
+      if (std::ranges::find(keys, key) == keys.end())
+        return field(key, "is unknown" + did_you_mean(key, std::vector<std::string_view>(keys)));
     }
+    if (root_.contains("name") && root_["name"].is_string())
+      return check_askable(shown_, root_["name"].get_ref<const std::string&>());
     return {};
   }
 

@@ -4,6 +4,7 @@
 
 #include "mrvlc/support/diag/target.h"
 #include "mrvlc/support/json_document.h"
+#include "mrvlc/support/nearest.h"
 #include "mrvlc/support/strict_json.h"
 #include "mrvlc/target/machine.h"
 #include "text.h"
@@ -22,13 +23,13 @@ struct NumberField {
 // hardware.
 constexpr NumberField kNumbers[] = {
     {"max_tiles", &Machine::max_tiles, 1, 8},
-    {"ocm_bytes", &Machine::ocm_bytes, 4096, 1u << 28},
+    {"ocm_bytes", &Machine::ocm_bytes, 4096, 1u << 26},
     {"ocm_alignment", &Machine::ocm_alignment, 16, 4096},
     {"fp16_macs", &Machine::fp16_macs, 1, 1u << 16},
     {"depthwise_macs", &Machine::depthwise_macs, 1, 1u << 16},
     {"int8_macs", &Machine::int8_macs, 1, 1u << 16},
     {"int8_depthwise_macs", &Machine::int8_depthwise_macs, 1, 1u << 16, true},
-    {"accumulator_pixels", &Machine::accumulator_pixels, 1, 1u << 20},
+    {"accumulator_pixels", &Machine::accumulator_pixels, 16, 1u << 16},
     {"weight_block_cycles", &Machine::weight_block_cycles, 1, 1u << 16},
     {"strided_weight_block_cycles", &Machine::strided_weight_block_cycles, 1, 1u << 16},
     {"pe_lanes", &Machine::pe_lanes, 1, 1u << 16},
@@ -60,7 +61,7 @@ class Parser {
       if (key != "name" && key != "description" && key != "fields") return field(key, "is unknown");
     MRVLC_TRY(string(root, "name", machine_.name));
     MRVLC_TRY(string(root, "description", machine_.description));
-    if (machine_.name.empty()) return field("name", "is empty");
+    MRVLC_TRY(check_askable(shown_, machine_.name));
     if (!root.contains("fields") || !root["fields"].is_object())
       return field("fields", "is missing or not an object");
     for (const auto& [key, value] : root["fields"].items()) MRVLC_TRY(entry(key, value));
@@ -115,10 +116,16 @@ class Parser {
     return {};
   }
 
+  static std::string meant(const std::string& key) {
+    std::vector<std::string_view> names = {"tile_counts", "clock_ghz", "launch_us"};
+    for (const NumberField& f : kNumbers) names.emplace_back(f.name);
+    return did_you_mean(key, names);
+  }
+
   // The field, if `value` is one it can have.
   Result<const NumberField*> checked(const std::string& key, const Json& value) {
     const auto* known = std::ranges::find_if(kNumbers, [&](const NumberField& f) { return key == f.name; });
-    if (known == std::end(kNumbers)) return field(key, "is unknown");
+    if (known == std::end(kNumbers)) return field(key, "is unknown" + meant(key));
     if (!value.is_number_unsigned()) return field(key, "is not a whole number");
     auto v = value.get<uint64_t>();
     if (v < known->min || v > known->max)
@@ -162,6 +169,10 @@ class Parser {
     if (machine_.tile_counts.back() > machine_.max_tiles) return field("tile_counts", "exceeds max_tiles");
     if ((machine_.ocm_alignment & (machine_.ocm_alignment - 1)) != 0)
       return field("ocm_alignment", "is not a power of two");
+    // What the matrix unit takes at a time.
+    constexpr uint32_t kBlock = 16;
+    if (machine_.ocm_bytes % kBlock != 0) return field("ocm_bytes", "is no multiple of 16");
+    if (machine_.accumulator_pixels % kBlock != 0) return field("accumulator_pixels", "is no multiple of 16");
     for (const Machine& m : {machine_, pessimistic(machine_)})
       if (m.fetch_buffer != 0 && m.fetch_buffer < kLeastFetchBuffer)
         return field("fetch_buffer", fmt::format("is below {} bytes", kLeastFetchBuffer));
@@ -174,16 +185,42 @@ class Parser {
 
 }  // namespace
 
+namespace {
+
+// "line 3, column 7": where what no JSON begins with stands.
+std::string place_of_fault(std::string_view text) {
+  size_t at = text.size();
+  try {
+    [[maybe_unused]] const Json whole = Json::parse(text.begin(), text.end());
+  } catch (const Json::parse_error& e) {
+    at = std::min(text.size(), e.byte == 0 ? 0 : e.byte - 1);
+  }
+  const std::string_view before = text.substr(0, at);
+  const size_t line = before.rfind('\n');
+  return fmt::format("line {}, column {}", std::ranges::count(before, '\n') + 1,
+                     line == std::string_view::npos ? at + 1 : at - line);
+}
+
+}  // namespace
+
 Result<Json> parse_target_json(std::string_view text, std::string_view shown_name) {
   const std::string shown = printable(shown_name);
   auto refused = [&](std::string_view why) { return make_diag<DiagCode::MRV0350>(shown, why); };
   if (text.size() > kMaxTargetBytes) return refused("is larger than a target file may be");
   std::string twice;
   Json root = parse_strict<Json>(text, twice);
-  if (root.is_discarded()) return refused("is not valid JSON");
+  if (root.is_discarded()) return refused("is not valid JSON: " + place_of_fault(text));
   if (!twice.empty()) return make_diag<DiagCode::MRV0351>(shown, printable(twice), "is given twice");
   if (!root.is_object()) return refused("is not a JSON object");
   return root;
+}
+
+Status check_askable(std::string_view shown, std::string_view name) {
+  const bool word = std::ranges::none_of(name, [](char c) { return c == '/' || c == ',' || c == ' ' || c == '\0'; });
+  if (word && !name.empty() && name != "host" && name != "." && name != "..") return {};
+  return make_diag<DiagCode::MRV0351>(
+      printable(shown), "name",
+      name.empty() ? "is empty" : "cannot be asked for with --target: no 'host', and no '/', ',' or space in it");
 }
 
 Machine pessimistic(const Machine& machine) {

@@ -21,6 +21,8 @@ Json extended(Json base, const Json& package);
 
 // A name that may stand in an #include, a Makefile and a linker's option, and leads out of no folder.
 bool is_safe_file(std::string_view name, bool folders);
+// Whether --target can name it: MRV0351.
+Status check_askable(std::string_view shown, std::string_view name);
 // A name for a new package whose functions begin with it. MRV0351.
 Status check_c_name(std::string_view name);
 

@@ -31,9 +31,14 @@ std::optional<std::string> rules_coverage(const CompileOptions& options,
 std::string targets_list(const std::vector<std::filesystem::path>& search, bool json = false);
 Result<std::string> targets_show(const std::string& name, const std::vector<std::filesystem::path>& search,
                                  bool json = false);
+// The C compiler of a check; empty: $CC or cc, and $CFLAGS.
+struct PackageCompiler {
+  std::string cc, cflags;
+};
 // Of a library also its rules, whose warnings are added, and its C, by the C compiler.
 Result<std::string> targets_check(const std::filesystem::path& dir,
-                                  const std::vector<std::filesystem::path>& search, Diagnostics& warnings);
+                                  const std::vector<std::filesystem::path>& search,
+                                  const PackageCompiler& compiler, Diagnostics& warnings);
 
 struct NewTarget {
   enum class Kind : uint8_t { Variant, Call, Plugin } kind = Kind::Variant;

@@ -44,6 +44,8 @@ class Accelerator {
   virtual double layer_seconds(const ir::Graph& graph, const Layer& layer) const = 0;
   // What a region takes beside its layers: its values from and to memory.
   virtual double border_seconds(const ir::Graph& graph, const Region& region) const = 0;
+  // The first answer to the questions above that was none, such as a time below 0.
+  virtual Status fault() const { return {}; }
 };
 
 }  // namespace mrvlc::partition

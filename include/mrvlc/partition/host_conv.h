@@ -88,7 +88,8 @@ int64_t winograd_room(const ir::Graph& graph);
 // none).
 class HostKernels {
  public:
-  explicit HostKernels(const ir::Graph& graph);
+  // `tiles`: whether Winograd's algorithm may be used.
+  explicit HostKernels(const ir::Graph& graph, bool tiles = true);
   const ir::Graph& graph() const { return graph_; }
   // Of Winograd's tiles; 0: none.
   int64_t tile(ir::NodeId conv) const { return tiles_.empty() ? 0 : tiles_[conv.index()]; }

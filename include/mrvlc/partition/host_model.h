@@ -22,6 +22,10 @@ struct HostModel {
   double cast_to_device_ns = 0, cast_from_device_ns = 0;
   double permute_ns = 0;
   std::map<std::string, Rate, std::less<>> rates;  // by operator, "Operator/form", or "default"
+  // Of the compile, not of the file: whether kernels use Winograd's algorithm, and what part of their bytes
+  // weights are kept in.
+  bool tiles = true;
+  double weight_share = 1;
 };
 
 // The text of the built-in file.

@@ -46,6 +46,13 @@ enum class Why : uint8_t {
 };
 std::string_view word(Why why);
 
+// What a layer would take on a target, "host" among them: its own time and that of the values it reads and
+// makes, where everything else is as it is.
+struct TargetCost {
+  std::string target;
+  double seconds = 0;
+};
+
 struct NodeDecision {
   ir::NodeId node;
   bool accelerator = false;
@@ -57,7 +64,12 @@ struct NodeDecision {
   SharedText rule;    // the rule that placed it, or empty
   SharedText reason;  // why it is where it is; a full sentence for CPU nodes
   std::vector<std::shared_ptr<const RuleTrial>> trials;  // equal ones of several nodes are one
+  // Among several targets by cost: the least first; null where the host alone can compute it.
+  std::shared_ptr<const std::vector<TargetCost>> costs;
 };
+
+// By cost among several targets: layers that are compared at one node, of all targets.
+inline constexpr size_t kMostOffers = 24;
 
 struct BodyPartition;
 
@@ -72,6 +84,10 @@ struct Partition {
   std::vector<ir::NodeId> beyond_regions;  // on the CPU because of Constraint::max_regions
   // By cost: seconds of this partition and of the greedy one, as they were when the choice was made; else 0.
   double chosen_seconds = 0, greedy_seconds = 0;
+  // By cost among several targets: how far, at most, the best choice is below this one, as a part of it; and
+  // layers that were not looked at, as too many begin at one node.
+  double gap = 0;
+  size_t left_out = 0;
 };
 
 // Of a body of control flow that targets had a say in.
@@ -119,6 +135,9 @@ struct Options {
   bool of_body = false;
   // Instead of both: layers with one of these nodes, by id, are the host's, all others the accelerator's.
   const std::vector<bool>* decided = nullptr;
+  // Among several targets by cost, instead of a choice: the one of before, of a graph whose nodes had the same
+  // ids; nodes that it does not know are the host's.
+  const Partition* before = nullptr;
 };
 
 // `accelerator`: null where there is none, as for --target host.

@@ -16,6 +16,7 @@
 #include "batch/one_model.h"
 #include "batch/store.h"
 #include "folder/output_folder.h"
+#include "mrvlc/driver/guests.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/report/batch_page.h"
 #include "mrvlc/support/diag/general.h"
@@ -147,6 +148,7 @@ class Runner {
     fs::remove(one(i).record(), ec);
     const pid_t child = ::fork();
     if (child == 0) {
+      leave_plugins_unwatched();
       lock_.reset();  // not held on by a child that outlives this process for a moment
       compile_one(one(i));
     }

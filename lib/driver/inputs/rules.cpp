@@ -130,6 +130,22 @@ Result<std::string> rules_show(const CompileOptions& options, const std::string&
   return fmt::format("# {}\n{}\n", rules::location_text(*rule, rule->at), rule->text);
 }
 
+namespace {
+
+// Files of a library, whose rules no accelerator knows.
+bool make_calls(const std::vector<rules::RuleFile>& files) {
+  return std::ranges::any_of(files, [](const rules::RuleFile& f) {
+    size_t at = 0;
+    while ((at = f.text.find("layer", at)) != std::string::npos) {
+      at = std::min(f.text.find_first_not_of(" \t\r\n", at + 5), f.text.size());
+      if (f.text.compare(at, 5, "call\n") == 0 || f.text.compare(at, 5, "call ") == 0) return true;
+    }
+    return false;
+  });
+}
+
+}  // namespace
+
 Diagnostics rules_check(const CompileOptions& options, const std::filesystem::path& file) {
   Diagnostics diagnostics;
   std::vector<std::filesystem::path> all = options.rules;
@@ -140,7 +156,7 @@ Diagnostics rules_check(const CompileOptions& options, const std::filesystem::pa
     return diagnostics;
   }
   auto library = library_of(options);
-  if (!library.ok() || *library) {
+  if (!library.ok() || *library || make_calls(*files)) {
     rules::LoadResult own = partition::load_library_rules(*files);
     if (!library.ok()) own.diagnostics.add(library.error());
     if (!own.diagnostics.has_errors())

@@ -33,6 +33,13 @@ Result<partition::HostModel> read_host_model(const CompileOptions& options, std:
   return partition::parse_host_model(text, options.host_model.string());
 }
 
+// How the compile's options have the host compute: estimates go by it.
+void note_kernels(const chost::Options& host, partition::HostModel& model) {
+  const bool half = host.host_weights == chost::WeightType::F16;
+  model.tiles = host.winograd != chost::WinogradUse::Never && !half && host.optimize != chost::Optimize::Size;
+  if (half) model.weight_share = 0.5;
+}
+
 // The options hold what was read of them.
 Status note_bound_inputs(const CompileOptions& options, std::vector<ReadFile>& read) {
   for (const auto& [input, bound] : options.import.bound_inputs) {
@@ -54,6 +61,7 @@ Result<SideInputs> read_side_inputs(const CompileOptions& options, std::vector<R
                  read.push_back(noted(ReadFile::Kind::Rules, file, text));
                }));
   MRVLC_ASSIGN(out.host_model, read_host_model(options, read));
+  note_kernels(options.host, out.host_model);
   if (!options.tuning.empty()) {
     MRVLC_ASSIGN(const std::string text,
                  read_noted(ReadFile::Kind::Tuning, options.tuning, kMaxTuningBytes, read));

@@ -12,6 +12,11 @@ struct mrvlc::json::Table<mrvlc::partition::RuleTrial> {
   }
 };
 
+template <>
+struct mrvlc::json::Table<mrvlc::partition::TargetCost> {
+  static void fields(auto& f, auto& c) { f("target", c.target)("seconds", c.seconds); }
+};
+
 namespace mrvlc::driver {
 
 // Tried: a rule that was tried on the node.
@@ -24,10 +29,11 @@ struct PlacementEntryOf {
   std::optional<std::string> target = {}, call = {}, rule = {}, code = {};
   std::string reason = {};
   std::optional<std::vector<Tried>> tried = {};
+  std::optional<std::vector<partition::TargetCost>> costs = {};
   static void fields(auto& f, auto& n) {
     f("id", n.id)("name", n.name)("op_type", n.op_type)("where", n.where)("outputs", n.outputs)(
         "macs", n.macs)("expr_id", n.expr_id)("region", n.region)("target", n.target)("call", n.call)(
-        "rule", n.rule)("code", n.code)("reason", n.reason)("tried", n.tried);
+        "rule", n.rule)("code", n.code)("reason", n.reason)("tried", n.tried)("costs", n.costs);
   }
 
   // Numbers of nodes change when a model is exported again; names mostly do not. A node without one is known

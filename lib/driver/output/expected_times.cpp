@@ -93,7 +93,7 @@ std::vector<size_t> step_of_nodes(const CompiledModel& m) {
 
 std::vector<ReportedNode> host_nodes(const CompiledModel& m, const Times& times) {
   const std::vector<size_t> steps = step_of_nodes(m);
-  const partition::HostKernels kernels(m.model.graph);
+  const partition::HostKernels kernels(m.model.graph, m.inputs.host_model.tiles);
   std::vector<ReportedNode> list;
   for (const partition::NodeDecision* d : nodes_shown(m, times)) {
     const ir::Node& n = m.model.graph.node(d->node);

@@ -100,6 +100,7 @@ void add_decision(const CompiledModel& m, const partition::NodeDecision& decisio
   out.code = word(decision.why);
   out.tried.emplace();
   for (const auto& trial : decision.trials) out.tried->push_back({trial, texts});
+  if (decision.costs != nullptr) out.costs = *decision.costs;
 }
 
 Entry entry_of(const CompiledModel& m, const PlacedNodes& nodes, size_t i, RuleTrialTexts& texts) {

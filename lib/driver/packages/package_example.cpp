@@ -61,13 +61,15 @@ Result<std::string> example_model() {
 }
 
 Result<std::string> run_example(const std::string& target, const fs::path& folder,
-                                const std::vector<fs::path>& search) {
+                                const std::vector<fs::path>& search, const PackageCompiler& compiler) {
   std::error_code ec;
   const fs::path model = folder / kExampleFile;
   if (!fs::exists(model, ec)) return std::string();
   VerifyOptions options;
   options.sets = {"uniform", "normal"};  // within the range of any format
   options.compile.model = model;
+  options.run.cc = compiler.cc;
+  options.run.cflags = compiler.cflags;
   options.compile.targets = {target, "host"};
   options.compile.target_dirs = search;
   options.compile.target_dirs.insert(options.compile.target_dirs.begin(),

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "mrvlc/driver/rules_targets.h"
 #include "mrvlc/support/diag.h"
 #include "mrvlc/support/result.h"
 
@@ -17,6 +18,7 @@ Result<std::string> example_model();
 // line that says so; empty where there is no example. MRV0358: nothing of it runs on the target, MRV0009:
 // results differ.
 Result<std::string> run_example(const std::string& target, const std::filesystem::path& folder,
-                                const std::vector<std::filesystem::path>& search);
+                                const std::vector<std::filesystem::path>& search,
+                                const PackageCompiler& compiler);
 
 }  // namespace mrvlc::driver

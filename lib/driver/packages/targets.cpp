@@ -16,8 +16,20 @@ namespace mrvlc::driver {
 namespace fs = std::filesystem;
 namespace {
 
-std::string line(std::string_view name, std::string_view description, std::string_view from) {
-  return fmt::format("{:<16} {:<56} {}\n", printable(name), printable(description, 200), from);
+std::string line(std::string_view name, std::string_view kind, std::string_view description,
+                 std::string_view from) {
+  return fmt::format("{:<16} {:<9} {:<56} {}\n", printable(name), kind, printable(description, 200), from);
+}
+
+// As `targets new --kind` names them; what is built in, and what describes a whole machine, is "machine".
+std::string kind_of(const std::string& name, const std::vector<fs::path>& search) {
+  const auto text = target::find_target(name, search);
+  if (!text.ok()) return "";
+  if (target::is_plugin(text->json)) return "plugin";
+  if (target::is_library(text->json)) return "call";
+  return text->files.size() > 1 || (text->files.size() == 1 && text->files.front().text.find("\"extends\"") != std::string::npos)
+             ? "variant"
+             : "machine";
 }
 
 Result<std::string> description_of(const std::string& name, const std::vector<fs::path>& search) {
@@ -101,19 +113,20 @@ Result<std::string> check_plugin(const fs::path& dir, const target::TargetText& 
 
 // The rules are read, and the package's C is compiled with its headers: what a user would meet later.
 Result<std::string> check_library(const fs::path& dir, const target::TargetText& text,
-                                  Diagnostics& warnings) {
+                                  const PackageCompiler& compiler, Diagnostics& warnings) {
   MRVLC_ASSIGN(const target::LibraryPackage package,
                target::parse_library(text.json, (dir / "target.json").string()));
   MRVLC_TRY(named_like_folder(package.name, dir));
   MRVLC_ASSIGN(const Libraries library, read_library(package.name, text, warnings));
-  MRVLC_TRY(compile_package(dir, library));
+  MRVLC_TRY(compile_package(dir, library, compiler));
   return fmt::format("{}: no errors, {} rules\n", printable(package.name),
                      library.rules.front().rules->set.rules().size());
 }
 
 // All but the example.
-Result<std::string> check_files(const fs::path& dir, const target::TargetText& text, Diagnostics& warnings) {
-  if (target::is_library(text.json)) return check_library(dir, text, warnings);
+Result<std::string> check_files(const fs::path& dir, const target::TargetText& text,
+                                const PackageCompiler& compiler, Diagnostics& warnings) {
+  if (target::is_library(text.json)) return check_library(dir, text, compiler, warnings);
   if (target::is_plugin(text.json)) return check_plugin(dir, text, warnings);
   MRVLC_ASSIGN(target::Machine m, target::parse_machine(text.json, (dir / "target.json").string()));
   MRVLC_TRY(named_like_folder(m.name, dir));
@@ -124,15 +137,18 @@ Result<std::string> check_files(const fs::path& dir, const target::TargetText& t
 
 std::string targets_list(const std::vector<fs::path>& search, bool json) {
   constexpr const char *kHost = "the CPU alone: C99, no accelerator", *kBuiltIn = "built in";
-  std::string out = line("target", "description", "from") + line("host", kHost, kBuiltIn);
-  Json list = Json::array({{{"name", "host"}, {"description", kHost}, {"from", kBuiltIn}}});
+  std::string out = line("target", "kind", "description", "from") + line("host", "host", kHost, kBuiltIn);
+  Json list = Json::array({{{"name", "host"}, {"kind", "host"}, {"description", kHost}, {"from", kBuiltIn}}});
   for (const target::Package& package : target::packages(search)) {
     auto described = description_of(package.name, search);
     const std::string description = described.ok() ? *described : "faulty: " + described.error().message;
     const std::string from = package.file.empty() ? kBuiltIn : printable(package.file.string(), 4096);
-    out += line(package.name, description, from);
-    list.push_back(
-        {{"name", printable(package.name)}, {"description", printable(description)}, {"from", from}});
+    const std::string kind = kind_of(package.name, search);
+    out += line(package.name, kind, description, from);
+    list.push_back({{"name", printable(package.name)},
+                    {"kind", kind},
+                    {"description", printable(description)},
+                    {"from", from}});
     if (!described.ok()) list.back()["faulty"] = true;
   }
   return json ? json_document(list) : out;
@@ -192,12 +208,12 @@ Result<std::string> targets_show(const std::string& name, const std::vector<fs::
 }
 
 Result<std::string> targets_check(const fs::path& dir, const std::vector<fs::path>& search,
-                                  Diagnostics& warnings) {
+                                  const PackageCompiler& compiler, Diagnostics& warnings) {
   MRVLC_ASSIGN(const target::TargetText text, target::read_target(dir / "target.json", search));
-  MRVLC_ASSIGN(const std::string checked, check_files(dir, text, warnings));
+  MRVLC_ASSIGN(const std::string checked, check_files(dir, text, compiler, warnings));
   std::error_code ec;
   MRVLC_ASSIGN(const std::string example,
-               run_example(fs::canonical(dir, ec).filename().string(), dir, search));
+               run_example(fs::canonical(dir, ec).filename().string(), dir, search, compiler));
   return checked + example;
 }
 

@@ -173,6 +173,16 @@ bool dynamic_everywhere(const PlacedModel& m) {
   });
 }
 
+// Of a choice among several targets: how good it is, where that is not known to be the best.
+void tell_choice(const PlacedModel& m, Diagnostics& diagnostics) {
+  constexpr double kWorthTelling = 1e-3;
+  const partition::Partition& p = m.partition;
+  if (p.gap >= kWorthTelling) diagnostics.add(make_diag<DiagCode::MRV0417>(100 * p.gap / (1 + p.gap)));
+  if (p.left_out > 0)
+    diagnostics.add(
+        make_diag<DiagCode::MRV0418>(p.left_out, p.left_out == 1 ? " was" : "s were", partition::kMostOffers));
+}
+
 }  // namespace
 
 void warn_placement(const PlacedModel& m, partition::Options options, Diagnostics& diagnostics) {
@@ -182,6 +192,7 @@ void warn_placement(const PlacedModel& m, partition::Options options, Diagnostic
   };
   add(partition::ineffective_constraints(m.model.graph, m.partition, options));
   add(partition::refused_precisions(m.model.graph, m.partition, options));
+  tell_choice(m, diagnostics);
   if (!m.has_accelerator) return;
   add(partition::integers_in_half(m.model.graph, m.partition, *m.backend));
   const Tally tally(m);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
 
 #include "accuracy/quantized_model.h"
@@ -169,9 +170,28 @@ Result<Targets> find_targets(const CompileOptions& options, std::string_view mod
   return out;
 }
 
+namespace {
+
+// In OUT they would be one.
+Status check_files_apart(const std::vector<OpenedAccelerator>& accelerators) {
+  std::map<std::string, std::pair<std::string, std::string>> seen;  // by name: whose, and its bytes
+  for (const OpenedAccelerator& a : accelerators)
+    for (const auto& [file, bytes] : a.backend->device_files()) {
+      const std::string& name = a.backend->machine().name;
+      const auto [it, fresh] = seen.try_emplace(file, name, bytes);
+      if (!fresh && it->second.second != bytes)
+        return make_diag<DiagCode::MRV0353>(printable(name), printable(file),
+                                            fmt::format("target '{}' has, too", printable(it->second.first)));
+    }
+  return {};
+}
+
+}  // namespace
+
 Status take_accelerators(const std::vector<OpenedAccelerator>& accelerators, CompileOptions& options,
                          OpenedModel& m) {
   std::vector<std::shared_ptr<const backend::Backend>> parts;
+  MRVLC_TRY(check_files_apart(accelerators));
   for (const OpenedAccelerator& a : accelerators) {
     parts.push_back(a.backend);
     m.accelerators.push_back(

@@ -33,10 +33,12 @@ Result<partition::Partition> place(ir::Graph& graph, const partition::Accelerato
       graph, [&](const ir::Node& n) { return on_cpu[n.id.index()]; }, changed));
   if (!changed) return partition;
   partition::Options again = options;
-  if (options.costs != nullptr) again.decided = &cheaper;
+  if (options.costs != nullptr) again.decided = &cheaper, again.before = &partition;
   MRVLC_ASSIGN(partition::Partition widened, partition::partition(graph, accelerator, again, sources));
   widened.chosen_seconds = partition.chosen_seconds;
   widened.greedy_seconds = partition.greedy_seconds;
+  widened.gap = partition.gap;
+  widened.left_out = partition.left_out;
   return widened;
 }
 

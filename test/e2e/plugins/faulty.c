@@ -1,5 +1,10 @@
 /* Plug-ins with one mistake each, by -DFAULT=N: which, and what mrvlc says of it, stands in plugins.py. */
+#include <fenv.h>
+#include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "mrvl/plugin.h"
 
@@ -17,9 +22,30 @@ static int legal(void* context, const mrvl_plugin_region* layer, mrvl_plugin_ans
   answer->limit = "good";
   answer->reason = "It does not feel like it.";
   return 0;
+#elif FAULT == 20
+  exit(0);
+#elif FAULT == 21
+  _Exit(0);
+#elif FAULT == 22
+  raise(SIGSEGV);
+  return 1;
+#elif FAULT == 29
+  puts("HELLO");
+  return 1;
 #else
   return 1;
 #endif
+}
+
+static int cost(void* context, const mrvl_plugin_region* region, double* seconds) {
+  (void)context, (void)region;
+  *seconds = 1e-9;
+#if FAULT == 24
+  *seconds = -1;
+#elif FAULT == 25
+  return 3;
+#endif
+  return 0;
 }
 
 static const char* error(void* context) {
@@ -28,7 +54,7 @@ static const char* error(void* context) {
 }
 
 static int encode(void* context, const mrvl_plugin_region* region, mrvl_plugin_code* code) {
-  static const unsigned char bytes[4] = {1, 2, 3, 4};
+  static unsigned char bytes[4] = {1, 2, 3, 4};
   static mrvl_plugin_range range;
   (void)context, (void)region;
   range.begin = 0;
@@ -52,6 +78,8 @@ static int encode(void* context, const mrvl_plugin_region* region, mrvl_plugin_c
   range.end = 2;
 #elif FAULT == 11
   range.layer = 99;
+#elif FAULT == 23
+  ++bytes[0];
 #endif
   return 0;
 }
@@ -60,8 +88,23 @@ static int run(void* context, const void* bytes, uint64_t byte_count, const mrvl
                size_t input_count, const mrvl_output* outputs, size_t output_count) {
   (void)context, (void)bytes, (void)byte_count, (void)inputs, (void)input_count, (void)outputs,
       (void)output_count;
+#if FAULT == 26
+  memset((char*)outputs[0].data + outputs[0].bytes, 1, 4);
+  return 0;
+#elif FAULT == 27
+  memset((void*)(size_t)inputs[0].data, 1, 4);
+  return 0;
+#else
   return 5;
+#endif
 }
+
+#if FAULT == 28
+/* As a library that is built with -ffast-math changes what the thread computes. */
+__attribute__((constructor)) static void change(void) { fesetround(FE_UPWARD); }
+#elif FAULT == 30
+__attribute__((constructor)) static void change(void) { atexit(abort); }
+#endif
 
 #if FAULT != 1
 const mrvl_plugin* mrvl_plugin_open(void) {
@@ -69,7 +112,7 @@ const mrvl_plugin* mrvl_plugin_open(void) {
   return NULL;
 #else
   static mrvl_plugin table = {
-      MRVL_PLUGIN_VERSION, sizeof(mrvl_plugin), "faulty", NULL, error, legal, NULL, encode, run};
+      MRVL_PLUGIN_VERSION, sizeof(mrvl_plugin), "faulty", NULL, error, legal, cost, encode, run};
 #if FAULT == 3
   table.version = MRVL_PLUGIN_VERSION + 1;
 #elif FAULT == 4

@@ -116,6 +116,27 @@ def check_bytes_run(toy):
     build(toy)
 
 
+def check_cost(toy):
+    """By cost the order of the targets decides nothing, and every node tells what others would take."""
+    run(MRVLC, "targets", "new", "swift", "--extends", "cn10ka")
+    package = json.loads((WORK / "swift/target.json").read_text())
+    package["fields"] = {"launch_us": {"value": 0.5, "source": "assumed", "note": "so that it is no equal of cn10ka"}}
+    (WORK / "swift/target.json").write_text(json.dumps(package))
+    placed = []
+    for number, targets in enumerate(("toy,swift,cn10ka", "cn10ka,toy,swift", "swift,cn10ka,toy")):
+        out = WORK / f"cost{number}"
+        run(MRVLC, "compile", MODEL, "--target", targets, "--target-dir", ".", "--partition", "cost", "--no-probe", "-o", out)
+        placed.append([(n["id"], n.get("target"), n.get("costs")) for n in read(out, "placement.json")["nodes"]])
+    assert placed[0] == placed[1] == placed[2], placed
+    costs = next(c for _, _, c in placed[0] if c)
+    assert {"cn10ka", "swift", "host"} <= {c["target"] for c in costs} and costs == sorted(costs, key=lambda c: c["seconds"]), costs
+    node = next(n for n, target, c in placed[0] if c and any(x["target"] == target for x in c))
+    said = run(MRVLC, "explain", WORK / "cost0", node)
+    assert "  cost: " in said and " us (chosen)" in said, said
+    said = run(MRVLC, "verify", MODEL, "--target", "toy,swift", "--target-dir", ".", "--partition", "cost")
+    assert " ok" in said and "WRONG" not in said, said
+
+
 def check_faulty(toy):
     faulty = WORK / "faulty"
     faulty.mkdir()
@@ -140,6 +161,46 @@ def check_faulty(toy):
     build(faulty, source=SOURCE / "test/e2e/plugins/faulty.c")
     said = run(MRVLC, "verify", MODEL, "--target", "faulty", "--target-dir", ".", status=1)
     assert "out of order" in said, said
+
+
+# What ends the process, or is found behind the call: with --partition cost, so that all functions are called.
+GUESTS = {
+    20: "the function 'legal' of its plug-in ends the process, with exit code 0",
+    21: "the function 'legal' of its plug-in ends the process, with exit code 0",
+    22: "the function 'legal' of its plug-in ends in signal 11",
+    23: "the function 'encode' of its plug-in gives something else for the same region when it is called again",
+    24: "the function 'cost' of its plug-in gives -1 seconds",
+    25: "the function 'cost' of its plug-in fails: out of order",
+}
+RUNS = {26: "the function 'run' of its plug-in writes beyond its output 0", 27: "the function 'run' of its plug-in writes to its input 0"}
+
+
+def check_guests():
+    """What a plug-in does to the process is an error, or is put back."""
+    faulty = WORK / "faulty"
+
+    def build_fault(number):
+        build(faulty, "-Wno-unused", "-Wno-return-type", f"-DFAULT={number}", source=SOURCE / "test/e2e/plugins/faulty.c")
+
+    options = (MODEL, "--target", "faulty", "--target-dir", ".")
+    for number, expected in GUESTS.items():
+        build_fault(number)
+        by_cost = ["--partition", "cost"] if number in (24, 25) else []
+        said = run(MRVLC, "compile", *options, *by_cost, "-o", "never", status=1)
+        assert "MRV0356" in said and "target 'faulty'" in said and expected in said, f"{number}: {said}"
+        assert "Relu" in said, f"{number}: no node: {said}"
+        assert not (WORK / "never").exists()
+    for number, expected in RUNS.items():
+        build_fault(number)
+        said = run(MRVLC, "verify", *options, status=1)
+        assert expected in said, f"{number}: {said}"
+    outs = []
+    for number in (0, 28, 29, 30):
+        build_fault(number)
+        done = subprocess.run([str(c) for c in (MRVLC, "compile", *options, "--no-probe", "-o", f"guest{number}")], capture_output=True, text=True, cwd=WORK)
+        assert done.returncode == 0 and "HELLO" not in done.stdout, f"{number}: {done}"
+        outs.append((WORK / f"guest{number}/digits_weights.bin").read_bytes())
+    assert all(o == outs[0] for o in outs)
 
 
 def check_package_text(toy):
@@ -217,6 +278,8 @@ os.environ.pop("MRVLC_TARGET_PATH", None)
 made = check_made_package()
 check_bytes_run(made)
 check_several(made)
+check_cost(made)
 check_faulty(made)
+check_guests()
 check_package_text(made)
 print("plug-ins: as they should be")

@@ -178,8 +178,28 @@ TEST_CASE("every field of a target file is required, known once, typed and bound
   CHECK(buffer("1023").find("below 1024") != std::string::npos);
   CHECK(buffer("0, \"pessimistic\": 1023").find("below 1024") != std::string::npos);
   CHECK(buffer("0, \"pessimistic\": 1024") == "accepted");
-  CHECK(fails("{") == "target 't': is not valid JSON");
-  CHECK(fails(std::string(100000, '[')) == "target 't': is not valid JSON");
+  CHECK(fails("{") == "target 't': is not valid JSON: line 1, column 2");
+  CHECK(fails("{\n  \"a\": 1,\n  b\n}") == "target 't': is not valid JSON: line 3, column 3");
+  CHECK(fails(std::string(100000, '[')) == "target 't': is not valid JSON: line 1, column 100001");
+}
+
+TEST_CASE("names and numbers of a machine are such as can be asked for and compiled for") {
+  const std::string good = builtin();
+  const auto fails = [&](const std::string& from, const std::string& to) {
+    auto r = parse_machine(replaced(good, from, to), "t");
+    return r.ok() ? "accepted" : r.error().message;
+  };
+  for (const char* name : {"host", "a,b", "a/b", "a b", ".."})
+    CHECK(fails("\"name\": \"cn10ka\"", "\"name\": \"" + std::string(name) + "\"").find("cannot be asked for") !=
+          std::string::npos);
+  CHECK(fails("\"name\": \"cn10ka\"", "\"name\": \"\"").find("is empty") != std::string::npos);
+  for (const char* bytes : {"1048577", "67108880", "4095"})
+    CHECK(fails("1048576", bytes).find("field 'ocm_bytes'") != std::string::npos);
+  CHECK(fails("1048576", "67108864") == "accepted");
+  for (const char* pixels : {"1", "15", "24", "65552"})
+    CHECK(fails("\"value\": 1024,", "\"value\": " + std::string(pixels) + ",").find("field 'accumulator_pixels'") !=
+          std::string::npos);
+  CHECK(fails("\"value\": 1024,", "\"value\": 16,") == "accepted");
 }
 
 TEST_CASE("a cut target file is a diagnostic") {
@@ -249,7 +269,7 @@ TEST_CASE("what a package says is checked like a whole target") {
     p.variant("v", "cn10ka", fields);
     return p.fault("v");
   };
-  CHECK(fault("{" + entry("ocm_byte", "1") + "}") == "target 'v': field 'ocm_byte' is unknown");
+  CHECK(fault("{" + entry("ocm_byte", "1") + "}") == "target 'v': field 'ocm_byte' is unknown; did you mean 'ocm_bytes'?");
   CHECK(fault("{" + entry("ocm_bytes", "1") + "}").find("must be between") != std::string::npos);
   CHECK(
       fault("{" + entry("ocm_bytes", "4096") + "," + entry("ocm_bytes", "8192") + "}").find("given twice") !=

@@ -21,6 +21,8 @@ MRVLC_DIAG(0413, Error, Usage, "'{}' is no file for --placement: {}")
 MRVLC_DIAG(0414, Error, Rejected, "host model '{}': {}")
 MRVLC_DIAG(0415, Error, Rejected, "host model '{}': field '{}' {}")
 MRVLC_DIAG(0416, Warning, Rejected, "a run is expected to take {}; the host alone would take {}: {} is faster")
+MRVLC_DIAG(0417, Note, Usage, "--partition cost: another choice of targets may take up to {:.1f} % less: not all of them were looked at")
+MRVLC_DIAG(0418, Note, Usage, "--partition cost: {} layer{} not looked at: more than {} begin at one node")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
