@@ -73,7 +73,8 @@ def jobs(kernels, folder):
             continue
         for machine, flags, _ in machines():
             if name in called or machine == DEFAULT:
-                for on in sets_of(kernels.switches(name)):
+                every = sets_of(kernels.switches(name))
+                for on in every if machine == DEFAULT else dict.fromkeys([every[0], every[-1]]):
                     yield compile_alone, (kernels, name, on, flags)
     for path in programs:
         every = sets_of(switches_of(path))
@@ -90,7 +91,7 @@ def main():
     print("\n".join(failed))
     compiled = sum(what is compile_alone for what, _ in results)
     print(f"{compiled} sources of {len(kernels.text)} pieces compiled, {len(results) - compiled} programs run, {len(failed)} failed")
-    return 1 if failed or compiled < 200 else 0
+    return 1 if failed or compiled < 150 else 0
 
 
 if __name__ == "__main__":
