@@ -107,8 +107,8 @@ class PluginBackend : public backend::Backend {
     const PluginRegion shown(graph, region);
     mrvl_plugin_answer answer{};
     answer.size = sizeof answer;
-    const int taken =
-        asked("legal", graph, layer, shown, [&](const mrvl_plugin& t) { return t.legal(t.context, &shown.view(), &answer); });
+    const int taken = asked("legal", graph, layer, shown,
+                            [&](const mrvl_plugin& t) { return t.legal(t.context, &shown.view(), &answer); });
     if (taken == 1) return {};
     if (taken != 0)
       return {false, "legal", plugin_.said(taken), "1 or 0",
@@ -218,9 +218,8 @@ class PluginBackend : public backend::Backend {
                                     const PluginRegion& shown) const {
     mrvl_plugin_code code{};
     code.size = sizeof code;
-    const int failed =
-        asked("encode", graph, region.layers.front(), shown,
-              [&](const mrvl_plugin& t) { return t.encode(t.context, &shown.view(), &code); });
+    const int failed = asked("encode", graph, region.layers.front(), shown,
+                             [&](const mrvl_plugin& t) { return t.encode(t.context, &shown.view(), &code); });
     MRVLC_TRY(fault_);
     if (failed != 0) return in_encode(graph, region, "fails: " + plugin_.said(failed));
     // What it points to is the plug-in's: reading it may end the process.

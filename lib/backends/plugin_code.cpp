@@ -1,5 +1,5 @@
-// Ranges are what the ID map tells of the program: they cover it, each is of a node of its layer, and no layer
-// that computes something is without.
+// Ranges are what the ID map tells of the program: they cover it, each is of a node of its layer, and no
+// layer that computes something is without.
 #include "plugin_code.h"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ std::string fault_of(const mrvl_plugin_code& code) {
   if (code.bytes == nullptr && code.byte_count > 0) return "gives no bytes";
   if (code.byte_count > kMostBytes)
     return fmt::format("gives {} bytes, more than {}", code.byte_count, kMostBytes);
-  if (code.cycles > kMostCycles) return fmt::format("gives {} cycles, more than {}", code.cycles, kMostCycles);
+  if (code.cycles > kMostCycles)
+    return fmt::format("gives {} cycles, more than {}", code.cycles, kMostCycles);
   if (code.ranges == nullptr || code.range_count == 0) return "says of no instruction whose it is";
   if (code.range_count > kMostRanges)
     return fmt::format("gives {} ranges, more than {}", code.range_count, kMostRanges);
@@ -44,8 +45,8 @@ std::string add_range(const mrvl_plugin_region& view, const mrvl_plugin_range& r
     return fmt::format("gives range [{}, {}) to layer {} and node {}, which are not there", r.begin, r.end,
                        r.layer, r.node);
   if (!belongs(view, r))
-    return fmt::format("gives range [{}, {}) to layer {} and node {}, which is of another layer", r.begin, r.end,
-                       r.layer, r.node);
+    return fmt::format("gives range [{}, {}) to layer {} and node {}, which is of another layer", r.begin,
+                       r.end, r.layer, r.node);
   out.push_back({backend::Section::Main, r.begin, r.end, r.layer, shown.node(r.node)});
   return {};
 }
@@ -56,7 +57,8 @@ bool operator==(const EncodedRegion& a, const EncodedRegion& b) {
   const auto same = [](const backend::CodeRange& x, const backend::CodeRange& y) {
     return x.begin == y.begin && x.end == y.end && x.layer == y.layer && x.expr == y.expr;
   };
-  return a.bytes == b.bytes && a.cycles == b.cycles && std::ranges::equal(a.instructions, b.instructions, same);
+  return a.bytes == b.bytes && a.cycles == b.cycles &&
+         std::ranges::equal(a.instructions, b.instructions, same);
 }
 
 std::string read_code(const mrvl_plugin_code& code, const ir::Graph& graph, const PluginRegion& shown,
@@ -65,7 +67,8 @@ std::string read_code(const mrvl_plugin_code& code, const ir::Graph& graph, cons
   const mrvl_plugin_region& view = shown.view();
   std::vector<bool> has(view.layer_count);
   for (uint32_t i = 0; i < code.range_count; ++i) {
-    if (std::string fault = add_range(view, code.ranges[i], shown, out.instructions); !fault.empty()) return fault;
+    if (std::string fault = add_range(view, code.ranges[i], shown, out.instructions); !fault.empty())
+      return fault;
     has[out.instructions.back().layer] = true;
   }
   for (uint32_t l = 0; l < view.layer_count; ++l)
