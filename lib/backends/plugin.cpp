@@ -113,6 +113,9 @@ class PluginBackend : public backend::Backend {
     if (taken != 0)
       return {false, "legal", plugin_.said(taken), "1 or 0",
               fmt::format("the plug-in of {} fails: {}.", machine().name, plugin_.said(taken))};
+    // Its texts are the plug-in's: reading them may end the process.
+    const ir::Node& node = graph.node(layer.anchor);
+    const plugin::Call guest(machine().name, "legal", printable(node.name, 160), node.op->name);
     std::string reason = text_of(answer.reason);
     if (reason.empty()) reason = fmt::format("{} does not take it, and does not say why.", machine().name);
     return {false, text_of(answer.condition), text_of(answer.actual), text_of(answer.limit), reason};
@@ -223,7 +226,8 @@ class PluginBackend : public backend::Backend {
     MRVLC_TRY(fault_);
     if (failed != 0) return in_encode(graph, region, "fails: " + plugin_.said(failed));
     // What it points to is the plug-in's: reading it may end the process.
-    const plugin::Call guest(machine().name, "encode");
+    const ir::Node& first = graph.node(region.layers.front().anchor);
+    const plugin::Call guest(machine().name, "encode", printable(first.name, 160), first.op->name);
     EncodedRegion out;
     if (std::string fault = read_code(code, graph, shown, out); !fault.empty())
       return in_encode(graph, region, fault);

@@ -10,7 +10,7 @@ namespace mrvlc::backends {
 namespace {
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 30, kMostCycles = uint64_t{1} << 50;
-constexpr uint32_t kMostRanges = 1u << 24;
+constexpr uint32_t kMostRanges = 1u << 24, kMostInstructions = 1u << 30;
 
 std::string fault_of(const mrvl_plugin_code& code) {
   if (code.bytes == nullptr && code.byte_count > 0) return "gives no bytes";
@@ -41,6 +41,8 @@ std::string add_range(const mrvl_plugin_region& view, const mrvl_plugin_range& r
   const uint32_t next = out.empty() ? 0 : out.back().end;
   if (r.begin != next || r.end <= r.begin)
     return fmt::format("gives ranges with a gap: [{}, {}) behind {}", r.begin, r.end, next);
+  if (r.end > kMostInstructions)
+    return fmt::format("gives {} instructions, more than {}", r.end, kMostInstructions);
   if (r.layer >= view.layer_count || r.node >= view.node_count)
     return fmt::format("gives range [{}, {}) to layer {} and node {}, which are not there", r.begin, r.end,
                        r.layer, r.node);

@@ -14,6 +14,7 @@
 #include "mrvlc/partition/ineffective_constraints.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/onnx.h"
+#include "mrvlc/support/diag/partition.h"
 #include "mrvlc/support/saturating.h"
 
 namespace mrvlc::driver {
