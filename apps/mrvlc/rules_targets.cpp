@@ -208,12 +208,13 @@ void add_targets(CLI::App& app, Context& context) {
   show->add_option("NAME", shown->name)->required();
   show->add_flag("--json", shown->json, "JSON instead of text");
   CLI::App* check = add_targets_command(*targets, context, "check", "check a target package", checked,
-                      [&context](const TargetsArguments& a, const auto& search) {
-                        Diagnostics warnings;
-                        const auto result = driver::targets_check(a.name, search, a.compiler, warnings);
-                        print_diagnostics(a.name, warnings, context.messages);
-                        context.finish(a.name, result);
-                      });
+                                        [&context](const TargetsArguments& a, const auto& search) {
+                                          Diagnostics warnings;
+                                          const auto result =
+                                              driver::targets_check(a.name, search, a.compiler, warnings);
+                                          print_diagnostics(a.name, warnings, context.messages);
+                                          context.finish(a.name, result);
+                                        });
   check->add_option("DIR", checked->name, "folder that holds target.json")->required();
   check->add_option("--cc", checked->compiler.cc, "C compiler of a library's sources ($CC, or cc)");
   check->add_option("--cflags", checked->compiler.cflags, "its flags, behind all others ($CFLAGS)");

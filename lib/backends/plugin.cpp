@@ -107,12 +107,15 @@ class PluginBackend : public backend::Backend {
     const PluginRegion shown(graph, region);
     mrvl_plugin_answer answer{};
     answer.size = sizeof answer;
-    const int taken =
-        asked("legal", graph, layer, shown, [&](const mrvl_plugin& t) { return t.legal(t.context, &shown.view(), &answer); });
+    const int taken = asked("legal", graph, layer, shown,
+                            [&](const mrvl_plugin& t) { return t.legal(t.context, &shown.view(), &answer); });
     if (taken == 1) return {};
     if (taken != 0)
       return {false, "legal", plugin_.said(taken), "1 or 0",
               fmt::format("the plug-in of {} fails: {}.", machine().name, plugin_.said(taken))};
+    // Its texts are the plug-in's: reading them may end the process.
+    const ir::Node& node = graph.node(layer.anchor);
+    const plugin::Call guest(machine().name, "legal", printable(node.name, 160), node.op->name);
     std::string reason = text_of(answer.reason);
     if (reason.empty()) reason = fmt::format("{} does not take it, and does not say why.", machine().name);
     return {false, text_of(answer.condition), text_of(answer.actual), text_of(answer.limit), reason};
@@ -218,13 +221,13 @@ class PluginBackend : public backend::Backend {
                                     const PluginRegion& shown) const {
     mrvl_plugin_code code{};
     code.size = sizeof code;
-    const int failed =
-        asked("encode", graph, region.layers.front(), shown,
-              [&](const mrvl_plugin& t) { return t.encode(t.context, &shown.view(), &code); });
+    const int failed = asked("encode", graph, region.layers.front(), shown,
+                             [&](const mrvl_plugin& t) { return t.encode(t.context, &shown.view(), &code); });
     MRVLC_TRY(fault_);
     if (failed != 0) return in_encode(graph, region, "fails: " + plugin_.said(failed));
     // What it points to is the plug-in's: reading it may end the process.
-    const plugin::Call guest(machine().name, "encode");
+    const ir::Node& first = graph.node(region.layers.front().anchor);
+    const plugin::Call guest(machine().name, "encode", printable(first.name, 160), first.op->name);
     EncodedRegion out;
     if (std::string fault = read_code(code, graph, shown, out); !fault.empty())
       return in_encode(graph, region, fault);

@@ -1,5 +1,5 @@
-// Ranges are what the ID map tells of the program: they cover it, each is of a node of its layer, and no layer
-// that computes something is without.
+// Ranges are what the ID map tells of the program: they cover it, each is of a node of its layer, and no
+// layer that computes something is without.
 #include "plugin_code.h"
 
 #include <algorithm>
@@ -10,13 +10,14 @@ namespace mrvlc::backends {
 namespace {
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 30, kMostCycles = uint64_t{1} << 50;
-constexpr uint32_t kMostRanges = 1u << 24;
+constexpr uint32_t kMostRanges = 1u << 24, kMostInstructions = 1u << 30;
 
 std::string fault_of(const mrvl_plugin_code& code) {
   if (code.bytes == nullptr && code.byte_count > 0) return "gives no bytes";
   if (code.byte_count > kMostBytes)
     return fmt::format("gives {} bytes, more than {}", code.byte_count, kMostBytes);
-  if (code.cycles > kMostCycles) return fmt::format("gives {} cycles, more than {}", code.cycles, kMostCycles);
+  if (code.cycles > kMostCycles)
+    return fmt::format("gives {} cycles, more than {}", code.cycles, kMostCycles);
   if (code.ranges == nullptr || code.range_count == 0) return "says of no instruction whose it is";
   if (code.range_count > kMostRanges)
     return fmt::format("gives {} ranges, more than {}", code.range_count, kMostRanges);
@@ -40,12 +41,14 @@ std::string add_range(const mrvl_plugin_region& view, const mrvl_plugin_range& r
   const uint32_t next = out.empty() ? 0 : out.back().end;
   if (r.begin != next || r.end <= r.begin)
     return fmt::format("gives ranges with a gap: [{}, {}) behind {}", r.begin, r.end, next);
+  if (r.end > kMostInstructions)
+    return fmt::format("gives {} instructions, more than {}", r.end, kMostInstructions);
   if (r.layer >= view.layer_count || r.node >= view.node_count)
     return fmt::format("gives range [{}, {}) to layer {} and node {}, which are not there", r.begin, r.end,
                        r.layer, r.node);
   if (!belongs(view, r))
-    return fmt::format("gives range [{}, {}) to layer {} and node {}, which is of another layer", r.begin, r.end,
-                       r.layer, r.node);
+    return fmt::format("gives range [{}, {}) to layer {} and node {}, which is of another layer", r.begin,
+                       r.end, r.layer, r.node);
   out.push_back({backend::Section::Main, r.begin, r.end, r.layer, shown.node(r.node)});
   return {};
 }
@@ -56,7 +59,8 @@ bool operator==(const EncodedRegion& a, const EncodedRegion& b) {
   const auto same = [](const backend::CodeRange& x, const backend::CodeRange& y) {
     return x.begin == y.begin && x.end == y.end && x.layer == y.layer && x.expr == y.expr;
   };
-  return a.bytes == b.bytes && a.cycles == b.cycles && std::ranges::equal(a.instructions, b.instructions, same);
+  return a.bytes == b.bytes && a.cycles == b.cycles &&
+         std::ranges::equal(a.instructions, b.instructions, same);
 }
 
 std::string read_code(const mrvl_plugin_code& code, const ir::Graph& graph, const PluginRegion& shown,
@@ -65,7 +69,8 @@ std::string read_code(const mrvl_plugin_code& code, const ir::Graph& graph, cons
   const mrvl_plugin_region& view = shown.view();
   std::vector<bool> has(view.layer_count);
   for (uint32_t i = 0; i < code.range_count; ++i) {
-    if (std::string fault = add_range(view, code.ranges[i], shown, out.instructions); !fault.empty()) return fault;
+    if (std::string fault = add_range(view, code.ranges[i], shown, out.instructions); !fault.empty())
+      return fault;
     has[out.instructions.back().layer] = true;
   }
   for (uint32_t l = 0; l < view.layer_count; ++l)

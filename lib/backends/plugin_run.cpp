@@ -42,7 +42,8 @@ class Run : public backend::Executor {
 
   Result<std::vector<std::string>> run(const std::vector<std::string>& inputs) override {
     if (plugin_.table().run == nullptr) return faulty("is not there");
-    std::vector<GuardedPort> in(inputs.begin(), inputs.end()), out(file_.outputs.begin(), file_.outputs.end());
+    std::vector<GuardedPort> in(inputs.begin(), inputs.end()),
+        out(file_.outputs.begin(), file_.outputs.end());
     if (const int code = call(in, out); code != 0) return faulty("fails: " + plugin_.said(code));
     for (size_t i = 0; i < in.size(); ++i)
       if (!in[i].is(inputs[i]) || !in[i].whole()) return faulty(fmt::format("writes to its input {}", i));

@@ -28,13 +28,13 @@ struct Shared {
 };
 
 std::function<void(const Diag&)> say_it;
-Shared own;               // where nobody waits
-Shared* shared = &own;    // with who waits
+Shared own;             // where nobody waits
+Shared* shared = &own;  // with who waits
 bool begun = false;
 
 Diag fault(const Running& r, std::string_view what) {
-  Diag d = make_diag<DiagCode::MRV0356>(r.target[0] == 0 ? "?" : r.target, r.function[0] == 0 ? "?" : r.function,
-                                        what);
+  Diag d = make_diag<DiagCode::MRV0356>(r.target[0] == 0 ? "?" : r.target,
+                                        r.function[0] == 0 ? "?" : r.function, what);
   return r.op[0] == 0 ? d : at_node(std::move(d), r.node, r.op);
 }
 
@@ -89,8 +89,8 @@ class Watch {
     const long long taken = seconds_now() - r.since;
     if (taken >= kTold && told_ != r.since) {
       told_ = r.since;
-      std::fprintf(stderr, "mrvlc: waiting for the plug-in of target '%s', in '%s'%s%s\n", r.target, r.function,
-                   r.node[0] == 0 ? "" : ", node ", r.node);
+      std::fprintf(stderr, "mrvlc: waiting for the plug-in of target '%s', in '%s'%s%s\n", r.target,
+                   r.function, r.node[0] == 0 ? "" : ", node ", r.node);
     }
     if (taken < patience(r) || killed_) return;
     killed_ = true;

@@ -135,8 +135,8 @@ struct Options {
   bool of_body = false;
   // Instead of both: layers with one of these nodes, by id, are the host's, all others the accelerator's.
   const std::vector<bool>* decided = nullptr;
-  // Among several targets by cost, instead of a choice: the one of before, of a graph whose nodes had the same
-  // ids; nodes that it does not know are the host's.
+  // Among several targets by cost, instead of a choice: the one of before, of a graph whose nodes had the
+  // same ids; nodes that it does not know are the host's.
   const Partition* before = nullptr;
 };
 

@@ -7,14 +7,15 @@
 
 namespace mrvlc::plugin {
 
-// While one lives, code of a plug-in runs: its library is loaded, or a function of its table is called. Behind
-// it roundings, flushing to zero, the locale, the working folder, handlers of SIGINT and SIGTERM, and stdout
-// and stderr are as they were; what the plug-in prints to stdout goes to stderr.
+// While one lives, code of a plug-in runs: its library is loaded, or a function of its table is called.
+// Behind it roundings, flushing to zero, the locale, the working folder, handlers of SIGINT and SIGTERM, and
+// stdout and stderr are as they were; what the plug-in prints to stdout goes to stderr.
 class Call {
  public:
   // Shown in messages: the target, "load" or the name of the function, and the ONNX node it is asked of with
   // its operator.
-  Call(std::string_view target, std::string_view function, std::string_view node = {}, std::string_view op = {});
+  Call(std::string_view target, std::string_view function, std::string_view node = {},
+       std::string_view op = {});
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;

@@ -38,7 +38,8 @@ std::string first_error(const std::string& output) {
   if (begin == std::string::npos) begin = 0;
   begin = begin == 0 ? 0 : output.rfind('\n', begin) + 1;
   size_t end = begin;
-  for (size_t i = 0; i < kLines && end < output.size(); ++i) end = std::min(output.find('\n', end), output.size() - 1) + 1;
+  for (size_t i = 0; i < kLines && end < output.size(); ++i)
+    end = std::min(output.find('\n', end), output.size() - 1) + 1;
   return output.substr(begin, end - begin);
 }
 

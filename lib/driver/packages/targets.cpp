@@ -27,7 +27,8 @@ std::string kind_of(const std::string& name, const std::vector<fs::path>& search
   if (!text.ok()) return "";
   if (target::is_plugin(text->json)) return "plugin";
   if (target::is_library(text->json)) return "call";
-  return text->files.size() > 1 || (text->files.size() == 1 && text->files.front().text.find("\"extends\"") != std::string::npos)
+  return text->files.size() > 1 || (text->files.size() == 1 &&
+                                    text->files.front().text.find("\"extends\"") != std::string::npos)
              ? "variant"
              : "machine";
 }

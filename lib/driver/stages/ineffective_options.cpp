@@ -180,8 +180,8 @@ void tell_choice(const PlacedModel& m, Diagnostics& diagnostics) {
   const partition::Partition& p = m.partition;
   if (p.gap >= kWorthTelling) diagnostics.add(make_diag<DiagCode::MRV0417>(100 * p.gap / (1 + p.gap)));
   if (p.left_out > 0)
-    diagnostics.add(
-        make_diag<DiagCode::MRV0418>(p.left_out, p.left_out == 1 ? " was" : "s were", partition::kMostOffers));
+    diagnostics.add(make_diag<DiagCode::MRV0418>(p.left_out, p.left_out == 1 ? " was" : "s were",
+                                                 partition::kMostOffers));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Which target takes which layer, by cost, among all that --target names: starting points, the frontier, what
-// makes them better, all choices where there are few. Of the best few, those that a compile can time are timed
-// (Costs::measured).
+// makes them better, all choices where there are few. Of the best few, those that a compile can time are
+// timed (Costs::measured).
 #include <algorithm>
 #include <limits>
 
@@ -79,7 +79,8 @@ class TargetChooser {
   Priced least_measured(std::vector<Priced> few) {
     Priced* best = nullptr;
     for (Priced& c : few) {
-      const std::optional<double> seconds = std::isfinite(c.seconds) ? whole_.measured(c.choice) : std::nullopt;
+      const std::optional<double> seconds =
+          std::isfinite(c.seconds) ? whole_.measured(c.choice) : std::nullopt;
       c.seconds = seconds.value_or(std::numeric_limits<double>::infinity());
       if (best == nullptr || c.seconds < best->seconds) best = &c;
     }
@@ -119,7 +120,8 @@ std::string takers_of(const Offers& offers, ir::NodeId n) {
 // Decisions as the choice says, with what every target's rules said of the node.
 class Installer {
  public:
-  Installer(const Offers& offers, const Choice& choice, Placement& p) : offers_(offers), choice_(choice), p_(p) {
+  Installer(const Offers& offers, const Choice& choice, Placement& p)
+      : offers_(offers), choice_(choice), p_(p) {
     // In the order of --target.
     for (uint32_t b = 0; b < offers.bidders.size(); ++b) by_position_.push_back(b);
     std::ranges::sort(by_position_, {}, [&](uint32_t b) { return offers.bidders[b].position; });
@@ -147,7 +149,8 @@ class Installer {
  private:
   static void add_trials(const NodeDecision& said, NodeDecision& d) {
     for (const auto& t : said.trials)
-      if (std::ranges::none_of(d.trials, [&](const auto& known) { return *known == *t; })) d.trials.push_back(t);
+      if (std::ranges::none_of(d.trials, [&](const auto& known) { return *known == *t; }))
+        d.trials.push_back(t);
   }
 
   // As Whole::place counts them.
@@ -172,10 +175,11 @@ class Installer {
       return;
     }
     d.why = Why::CheaperOnHost;
-    d.reason = reasons_.get(fmt::format(
-        "Rules of {} take it, but it is cheaper on the host: what would be saved does not pay for a launch and "
-        "for handing the values over.",
-        takers));
+    d.reason =
+        reasons_.get(fmt::format("Rules of {} take it, but it is cheaper on the host: what would be saved "
+                                 "does not pay for a launch and "
+                                 "for handing the values over.",
+                                 takers));
     p_.settled[d.node.index()] = true;
   }
 
@@ -206,7 +210,8 @@ void place_by_cost(Placement& p, const Options& options, const SourceMatches& so
 namespace {
 
 // By node id: whose it was, as an index into `bidders`; kOnHost: nobody's.
-std::vector<uint32_t> owners(const ir::Graph& graph, const Partition& before, const std::vector<Bidder>& bidders) {
+std::vector<uint32_t> owners(const ir::Graph& graph, const Partition& before,
+                             const std::vector<Bidder>& bidders) {
   std::vector<uint32_t> out(graph.node_slots(), kOnHost);
   const auto find = [&](bool library, auto&& is) {
     for (uint32_t b = 0; b < bidders.size(); ++b)

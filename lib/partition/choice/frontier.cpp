@@ -10,7 +10,7 @@
 namespace mrvlc::partition {
 namespace {
 
-constexpr size_t kStates = 60'000;  // of all nodes together
+constexpr size_t kStates = 60'000;                 // of all nodes together
 constexpr size_t kFewest = 8, kMostStates = 2000;  // between two nodes
 constexpr size_t kWidest = 192;                    // values
 
@@ -39,7 +39,7 @@ class FrontierSearch {
  private:
   struct State {
     Progress at;
-    double promise = 0;     // the least it comes to
+    double promise = 0;      // the least it comes to
     uint32_t trail = kNone;  // of what was chosen
     bool joined = false;     // of several: no choice comes to it
   };

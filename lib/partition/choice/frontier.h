@@ -1,5 +1,6 @@
 // The best choice by the costs that add up, node by node: what the rest of the graph can tell of a choice for
-// the nodes so far is how the values are handed that it still reads. So a narrow graph is searched as a whole.
+// the nodes so far is how the values are handed that it still reads. So a narrow graph is searched as a
+// whole.
 #pragma once
 #include "choice/whole.h"
 

@@ -71,7 +71,12 @@ class Improver {
  public:
   Improver(const Placement& p, const Offers& offers, const Tariff& tariff, Whole& whole, Priced known,
            size_t tries)
-      : p_(p), offers_(offers), filler_(p, offers, tariff), whole_(whole), best_(std::move(known)), tries_(tries) {}
+      : p_(p),
+        offers_(offers),
+        filler_(p, offers, tariff),
+        whole_(whole),
+        best_(std::move(known)),
+        tries_(tries) {}
 
   Priced run() {
     for (bool better = true; better && tries_ > 0;) {
@@ -193,7 +198,8 @@ Priced improve(const Placement& p, const Offers& offers, const Tariff& tariff, W
 namespace {
 
 // Another bidder's offer of the same nodes that takes as long, and is named before.
-uint32_t named_before(const Offers& offers, const Tariff& tariff, const std::vector<uint32_t>& here, uint32_t i) {
+uint32_t named_before(const Offers& offers, const Tariff& tariff, const std::vector<uint32_t>& here,
+                      uint32_t i) {
   uint32_t best = i;
   for (uint32_t o : here) {
     if (offers.all[o].layer.nodes != offers.all[i].layer.nodes) continue;
@@ -205,7 +211,8 @@ uint32_t named_before(const Offers& offers, const Tariff& tariff, const std::vec
 }
 
 // What the host takes as long for as a call: the library was asked for.
-void give_as_cheap(const Placement& p, const Offers& offers, const Tariff& tariff, size_t rank, Choice& choice) {
+void give_as_cheap(const Placement& p, const Offers& offers, const Tariff& tariff, size_t rank,
+                   Choice& choice) {
   uint32_t best = kNobody;
   for (uint32_t o : offers.begin[rank]) {
     const Offer& offer = offers.all[o];
@@ -226,7 +233,8 @@ void give_as_cheap(const Placement& p, const Offers& offers, const Tariff& tarif
 
 }  // namespace
 
-Priced prefer_named(const Placement& p, const Offers& offers, const Tariff& tariff, Whole& whole, Priced known) {
+Priced prefer_named(const Placement& p, const Offers& offers, const Tariff& tariff, Whole& whole,
+                    Priced known) {
   Choice next = known.choice;
   for (size_t rank = 0; rank < next.size(); ++rank) {
     const uint32_t i = next[rank];

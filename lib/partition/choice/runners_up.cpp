@@ -94,7 +94,8 @@ class Elsewhere {
 
 }  // namespace
 
-std::vector<std::shared_ptr<const std::vector<TargetCost>>> runners_up(const Placement& p, const Offers& offers,
+std::vector<std::shared_ptr<const std::vector<TargetCost>>> runners_up(const Placement& p,
+                                                                       const Offers& offers,
                                                                        const Tariff& tariff,
                                                                        const Choice& choice) {
   const Elsewhere elsewhere(p, offers, tariff, choice);

@@ -1,5 +1,5 @@
-// Costs that add up, known before regions are formed: of nodes, of offers, and of values that are handed over,
-// each at least as low as in any partition that is formed. So their least sum is a bound.
+// Costs that add up, known before regions are formed: of nodes, of offers, and of values that are handed
+// over, each at least as low as in any partition that is formed. So their least sum is a bound.
 #pragma once
 #include "choice/offers.h"
 #include "mrvlc/partition/costs.h"
@@ -40,9 +40,9 @@ class Tariff {
 
  private:
   struct Side {
-    double region = 0;            // a launch, and what a region takes that hands over nothing
-    std::vector<double> border;   // by value: as an input or result of a region
-    std::vector<bool> casts;      // by value: in another type than on the host
+    double region = 0;           // a launch, and what a region takes that hands over nothing
+    std::vector<double> border;  // by value: as an input or result of a region
+    std::vector<bool> casts;     // by value: in another type than on the host
   };
   void price_values(const Placement& p, const Costs& costs);
   void price_side(const Placement& p, const Offers& offers, const Costs& costs, uint8_t side);

@@ -39,7 +39,8 @@ void Walk::add_steps() {
   };
   for (ir::NodeId n : p_.order)
     for (ir::ValueId v : p_.graph.node(n).inputs)
-      if (moves(p_.graph, v) && p_.graph.value(v).kind != ir::ValueKind::Result && place[v.index()] == UINT32_MAX)
+      if (moves(p_.graph, v) && p_.graph.value(v).kind != ir::ValueKind::Result &&
+          place[v.index()] == UINT32_MAX)
         enter(v);
   first_ = live;
   for (size_t rank = 0; rank < p_.order.size(); ++rank) {
@@ -103,12 +104,11 @@ void Walk::read_inputs(const Step& step, uint32_t choice, Progress& now, Progres
   for (const Input& in : step.inputs) {
     Progress::Live& v = now.live[in.place];
     const bool within = inside(choice, in.value);
-    const bool enters =
-        side != kHostSide && !within && v.handed.side != side && v.handed.side != kAnySide;
+    const bool enters = side != kHostSide && !within && v.handed.side != side && v.handed.side != kAnySide;
     if (!within) now.seconds += tariff_.read(in.value, side, v.handed);
     for (size_t a = 0; a < kMostSides; ++a)
-      made.runs[a] =
-          std::max(made.runs[a], static_cast<uint8_t>(std::min(255, v.runs[a] + (enters && a == side ? 1 : 0))));
+      made.runs[a] = std::max(made.runs[a],
+                              static_cast<uint8_t>(std::min(255, v.runs[a] + (enters && a == side ? 1 : 0))));
   }
   if (side == kHostSide) return;
   made.runs[side] = std::max<uint8_t>(made.runs[side], 1);

@@ -28,7 +28,11 @@ Placement without_words(const Placement& p) {
 }  // namespace
 
 Whole::Whole(const Placement& p, const Offers& offers, const Tariff& tariff, const Costs& costs)
-    : offers_(offers), tariff_(tariff), costs_(costs), scratch_(without_words(p)), nodes_(p.graph.node_slots(), 0) {
+    : offers_(offers),
+      tariff_(tariff),
+      costs_(costs),
+      scratch_(without_words(p)),
+      nodes_(p.graph.node_slots(), 0) {
   for (size_t rank = 0; rank < p.order.size(); ++rank) nodes_[p.order[rank].index()] = tariff.host(rank);
   for (uint32_t i = 0; i < offers.all.size(); ++i) {
     const Offer& o = offers.all[i];

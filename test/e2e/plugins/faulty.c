@@ -101,9 +101,13 @@ static int run(void* context, const void* bytes, uint64_t byte_count, const mrvl
 
 #if FAULT == 28
 /* As a library that is built with -ffast-math changes what the thread computes. */
-__attribute__((constructor)) static void change(void) { fesetround(FE_UPWARD); }
+__attribute__((constructor)) static void change(void) {
+  fesetround(FE_UPWARD);
+}
 #elif FAULT == 30
-__attribute__((constructor)) static void change(void) { atexit(abort); }
+__attribute__((constructor)) static void change(void) {
+  atexit(abort);
+}
 #endif
 
 #if FAULT != 1

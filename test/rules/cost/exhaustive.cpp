@@ -11,7 +11,8 @@ namespace {
 
 class Everything {
  public:
-  Everything(const partition::Placement& p, const partition::Offers& offers, partition::Whole& whole, size_t most)
+  Everything(const partition::Placement& p, const partition::Offers& offers, partition::Whole& whole,
+             size_t most)
       : p_(p), offers_(offers), whole_(whole), left_(most), choice_(p.order.size(), partition::kOnHost) {}
 
   std::optional<double> run() {
@@ -97,8 +98,8 @@ ir::Graph random_graph_of(uint32_t seed, int nodes) {
   }
   for (size_t i = 1; i + 1 < values.size(); ++i)
     if (random() % 5 == 0) body += " output " + values[i] + "\n";
-  const std::string text = "graph \"g\" {\n input %x" + type + "\n const %w : f32[16,16,1,1] = [" + ones + "]\n" +
-                           body + " output " + values.back() + "\n}\n";
+  const std::string text = "graph \"g\" {\n input %x" + type + "\n const %w : f32[16,16,1,1] = [" + ones +
+                           "]\n" + body + " output " + values.back() + "\n}\n";
   auto g = ir::parse(text, ops::registry());
   if (!g.ok()) FAIL(g.error().message << "\n" << text);
   return std::move(g).value();

@@ -8,7 +8,8 @@ constexpr const char* kVectorRules =
     "rule vector_elementwise {\n  layer elementwise\n  priority 100\n"
     "  why \"the vector machine computes it\"\n  match { %y = Relu|Add|Mul(%x, ...) }\n}\n"
     "rule vector_chain {\n  layer elementwise\n  priority 200\n"
-    "  why \"a sum and what follows are one pass\"\n  match {\n    %a = Add(%x, ...)\n    %y = Relu(%a)\n  }\n}\n";
+    "  why \"a sum and what follows are one pass\"\n  match {\n    %a = Add(%x, ...)\n    %y = Relu(%a)\n  "
+    "}\n}\n";
 constexpr const char* kLibraryRules =
     "rule library_tanh {\n  layer call\n  priority 100\n  why \"the library has it\"\n"
     "  match { %y = Tanh|Round(%x) }\n  where elem(%x) == f32\n  call lib_one(%x, %y, elements(%x))\n"
@@ -41,7 +42,8 @@ class VectorMachine : public partition::Accelerator {
   }
   double layer_seconds(const ir::Graph& g, const partition::Layer& l) const override {
     double elements = 0;
-    for (ir::NodeId n : l.nodes) elements += static_cast<double>(g.value(g.node(n).outputs[0]).type.elements());
+    for (ir::NodeId n : l.nodes)
+      elements += static_cast<double>(g.value(g.node(n).outputs[0]).type.elements());
     return 2e-8 + elements / 20e9;
   }
   double border_seconds(const ir::Graph&, const partition::Region&) const override { return 0; }

@@ -1,5 +1,5 @@
-// How far the choice by cost is from the best of all choices: random graphs, and networks given as files, each
-// with every set and order of targets. `mrvlc-regret -n 200 MODEL...`; scripts/regret.sh.
+// How far the choice by cost is from the best of all choices: random graphs, and networks given as files,
+// each with every set and order of targets. `mrvlc-regret -n 200 MODEL...`; scripts/regret.sh.
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 
@@ -20,7 +20,8 @@ struct Tally {
 };
 
 // Every set of the targets, each in all its orders.
-void try_all(const std::string& name, const ir::Graph& g, const partition::Costs& costs, bool every, Tally& all) {
+void try_all(const std::string& name, const ir::Graph& g, const partition::Costs& costs, bool every,
+             Tally& all) {
   std::map<test::Names, test::Chosen> by_set;
   Tally own;
   for (const test::Names& names : test::orders_of(test::all_targets())) {
@@ -44,8 +45,8 @@ void try_all(const std::string& name, const ir::Graph& g, const partition::Costs
     if (now.seconds > own.worst * *least) own.worst = now.seconds / *least;
   }
   if (!every || own.worst > 1.001 || own.different > 0)
-    fmt::print("{}: regret {:.4f} of {} sets, gap said {:.4f}, {} of {} orders differ, {} ties\n", name, own.worst,
-               own.compared, own.worst_gap, own.different, own.choices, own.ties);
+    fmt::print("{}: regret {:.4f} of {} sets, gap said {:.4f}, {} of {} orders differ, {} ties\n", name,
+               own.worst, own.compared, own.worst_gap, own.different, own.choices, own.ties);
   all.worst = std::max(all.worst, own.worst), all.worst_gap = std::max(all.worst_gap, own.worst_gap);
   all.compared += own.compared, all.choices += own.choices, all.different += own.different;
   all.ties += own.ties;
@@ -72,7 +73,9 @@ int main(int argc, char** argv) {
   const auto host = partition::parse_host_model(partition::default_host_model(), "");
   for (int i = 2; i < argc; ++i)
     if (const auto g = network(argv[i])) try_all(argv[i], *g, {host.value(), {}}, false, all);
-  fmt::print("{} choices, {} compared with all others: regret at most {:.4f}; gap said at most {:.4f}; {} differ by order, {} more are ties\n",
-             all.choices, all.compared, all.worst, all.worst_gap, all.different, all.ties);
+  fmt::print(
+      "{} choices, {} compared with all others: regret at most {:.4f}; gap said at most {:.4f}; {} differ by "
+      "order, {} more are ties\n",
+      all.choices, all.compared, all.worst, all.worst_gap, all.different, all.ties);
   return all.worst <= 1.05 && all.different == 0 ? 0 : 1;
 }

@@ -1,5 +1,5 @@
-// The choice by cost among several targets: no worse than the best of all choices, and the same in every order
-// of --target.
+// The choice by cost among several targets: no worse than the best of all choices, and the same in every
+// order of --target.
 #include "exhaustive.h"
 
 using namespace mrvlc;
@@ -69,7 +69,8 @@ TEST_CASE("of targets that take as long the one that is named first has the laye
 }
 
 TEST_CASE("what else would take a node, and what that costs, is said") {
-  const ir::Graph g = test::image_graph(" %a = Conv(%x, %w) : f32[1,4,8,8]\n %b = Relu(%a) : f32[1,4,8,8]\n output %b\n");
+  const ir::Graph g =
+      test::image_graph(" %a = Conv(%x, %w) : f32[1,4,8,8]\n %b = Relu(%a) : f32[1,4,8,8]\n output %b\n");
   const partition::Costs costs = test::random_costs(3);
   test::NamedTargets targets({"cn10ka", "vector", "library"});
   targets.options().costs = &costs;
@@ -131,5 +132,6 @@ TEST_CASE("a choice is made again on the graph that was widened") {
   targets.options().before = &*first;
   auto again = partition::partition(g, targets.accelerator(), targets.options());
   REQUIRE(again.ok());
-  CHECK(test::targets_of(g, *first, targets.accelerator()) == test::targets_of(g, *again, targets.accelerator()));
+  CHECK(test::targets_of(g, *first, targets.accelerator()) ==
+        test::targets_of(g, *again, targets.accelerator()));
 }

@@ -190,15 +190,15 @@ TEST_CASE("names and numbers of a machine are such as can be asked for and compi
     return r.ok() ? "accepted" : r.error().message;
   };
   for (const char* name : {"host", "a,b", "a/b", "a b", ".."})
-    CHECK(fails("\"name\": \"cn10ka\"", "\"name\": \"" + std::string(name) + "\"").find("cannot be asked for") !=
-          std::string::npos);
+    CHECK(fails("\"name\": \"cn10ka\"", "\"name\": \"" + std::string(name) + "\"")
+              .find("cannot be asked for") != std::string::npos);
   CHECK(fails("\"name\": \"cn10ka\"", "\"name\": \"\"").find("is empty") != std::string::npos);
   for (const char* bytes : {"1048577", "67108880", "4095"})
     CHECK(fails("1048576", bytes).find("field 'ocm_bytes'") != std::string::npos);
   CHECK(fails("1048576", "67108864") == "accepted");
   for (const char* pixels : {"1", "15", "24", "65552"})
-    CHECK(fails("\"value\": 1024,", "\"value\": " + std::string(pixels) + ",").find("field 'accumulator_pixels'") !=
-          std::string::npos);
+    CHECK(fails("\"value\": 1024,", "\"value\": " + std::string(pixels) + ",")
+              .find("field 'accumulator_pixels'") != std::string::npos);
   CHECK(fails("\"value\": 1024,", "\"value\": 16,") == "accepted");
 }
 
@@ -269,7 +269,8 @@ TEST_CASE("what a package says is checked like a whole target") {
     p.variant("v", "cn10ka", fields);
     return p.fault("v");
   };
-  CHECK(fault("{" + entry("ocm_byte", "1") + "}") == "target 'v': field 'ocm_byte' is unknown; did you mean 'ocm_bytes'?");
+  CHECK(fault("{" + entry("ocm_byte", "1") + "}") ==
+        "target 'v': field 'ocm_byte' is unknown; did you mean 'ocm_bytes'?");
   CHECK(fault("{" + entry("ocm_bytes", "1") + "}").find("must be between") != std::string::npos);
   CHECK(
       fault("{" + entry("ocm_bytes", "4096") + "," + entry("ocm_bytes", "8192") + "}").find("given twice") !=
