@@ -242,6 +242,7 @@ class Quantizer {
     Report out;
     out.samples = static_cast<int64_t>(s_.used.size());
     out.validation = static_cast<int64_t>(s_.held.size());
+    if (!s_.held.empty() && o_.validation.empty()) out.held = s_.numbers;
     out.outputs = a.judgement.outputs;
     out.error = a.judgement.error;
     out.choice = choice_;

@@ -121,6 +121,7 @@ struct MetricReport {
 struct Report {
   int64_t samples = 0;                // that it was made of
   int64_t validation = 0;             // that were held back, which errors were measured on; 0: on the others
+  std::vector<size_t> held;           // the numbers of samples that were held back; of `validation` none
   std::vector<TensorReport> tensors;  // in program order
   std::vector<LayerReport> layers;
   std::vector<OutputReport> outputs;

@@ -34,11 +34,15 @@ QuantizeOptions quantize_options(const CompileOptions& options, bool half) {
   return out;
 }
 
-// What the model in floats makes of some of the samples.
+// What the model in floats makes of some of the samples: of those that nothing was made of, where there are
+// any, as errors on the others are too small.
 Status keep_for_probe(QuantizedGraph& graph, QuantizedModel& out) {
-  const size_t n = std::min(kProbeSamples, graph.samples.size());
+  std::vector<size_t> from = graph.report.held;
+  if (from.empty())
+    for (size_t i = 0; i < graph.samples.size(); ++i) from.push_back(i);
+  const size_t n = std::min(kProbeSamples, from.size());
   for (size_t i = 0; i < n; ++i) {
-    out.inputs.push_back(graph.samples[i * graph.samples.size() / n]);
+    out.inputs.push_back(graph.samples[from[i * from.size() / n]]);
     MRVLC_ASSIGN(auto expected, interp::run(graph.floats, out.inputs.back()));
     out.expected.push_back(std::move(expected));
   }
@@ -54,8 +58,8 @@ Status make(const CompileOptions& options, bool half, QuantizedModel& out, Diagn
   MRVLC_ASSIGN(auto made, quantize_graph(how, diagnostics, was_read));
   if (!made) return {};
   out.import = std::move(made->import);
-  out.report = std::move(made->report);
   MRVLC_TRY(keep_for_probe(*made, out));
+  out.report = std::move(made->report);
   if (std::ranges::none_of(out.report.layers, &quantize::LayerReport::integers)) return {};
   MRVLC_ASSIGN(out.bytes, onnx::to_onnx(made->model.graph, MRVLC_VERSION));
   return {};

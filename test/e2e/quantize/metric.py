@@ -61,7 +61,7 @@ def weak_network():
     small = generator.normal(size=(2, 2, 1, 1)).astype(np.float32)
     small[0] *= 300  # channels of one result with ranges far apart
     last = np.array([[[[1 / 300]], [[-1]]], [[[-1 / 300]], [[1]]]], np.float32)
-    nodes = [helper.make_node("Conv", ["x", "w"], ["a"], name="first", pads=[1, 1, 1, 1]), helper.make_node("Sigmoid", ["a"], ["b"]),
+    nodes = [helper.make_node("Conv", ["x", "w"], ["a"], name="first", pads=[1, 1, 1, 1]), helper.make_node("Tanh", ["a"], ["b"]),
              helper.make_node("Conv", ["b", "small"], ["c"], name="second"), helper.make_node("Conv", ["c", "last"], ["y"], name="third")]
     graph = helper.make_graph(nodes, "areas", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 2, 12, 12])],
                               [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 2, 12, 12])],
