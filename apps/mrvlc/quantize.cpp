@@ -58,9 +58,10 @@ struct Judging {
 
 void add_metric(CLI::App& cmd, Judging& j) {
   CLI::Option* metric =
-      cmd.add_option("--metric", j.metric,
-                     "what the network is judged by: top1, iou, or a command for sh that gets a folder of outputs "
-                     "and prints a number, more is better (docs/quantization.md)")
+      cmd.add_option(
+             "--metric", j.metric,
+             "what the network is judged by: top1, iou, or a command for sh that gets a folder of outputs "
+             "and prints a number, more is better (docs/quantization.md)")
           ->type_name("top1|iou|COMMAND")
           ->check(not_empty());
   cmd.add_option("--labels", j.labels,
@@ -68,9 +69,10 @@ void add_metric(CLI::App& cmd, Judging& j) {
       ->type_name("FILE.npy")
       ->check(not_empty())
       ->needs(metric);
-  cmd.add_option("--max-drop", j.max_drop,
-                 "the most that the metric may lose against float32, 0.005 or 0.5%: layers stay in floats until "
-                 "it does not")
+  cmd.add_option(
+         "--max-drop", j.max_drop,
+         "the most that the metric may lose against float32, 0.005 or 0.5%: layers stay in floats until "
+         "it does not")
       ->type_name("D")
       ->needs(metric)
       ->excludes("--accuracy");

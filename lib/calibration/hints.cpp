@@ -348,7 +348,8 @@ std::vector<Texture> textures(const std::vector<InputHint>& hints, size_t k) {
     Texture t = k % 2 == 0 ? Texture::Noise : Texture::Smooth;
     if (likely && hint.form == InputHint::Form::Picture) t = Texture::Picture;
     if (k % 2 == 1 && hint.form == InputHint::Form::Sound) t = Texture::Sound;
-    if (hint.spectrum && (k % 4 == 3 || (likely && hint.form != InputHint::Form::Picture))) t = Texture::Spectrum;
+    if (hint.spectrum && (k % 4 == 3 || (likely && hint.form != InputHint::Form::Picture)))
+      t = Texture::Spectrum;
     out.push_back(t);
   }
   return out;

@@ -27,7 +27,8 @@ std::vector<double> levels(size_t bands, interp::Mulberry32& random) {
     out[b] = loud * (0.6 + slope * static_cast<double>(b) / static_cast<double>(bands));
   if (kind == 1) return out;  // noise
   for (size_t p = 0; p < kPeaks; ++p) {
-    const double at = random.uniform(), width = between(kNarrow, kWide, random), high = between(0, 0.5, random);
+    const double at = random.uniform(), width = between(kNarrow, kWide, random),
+                 high = between(0, 0.5, random);
     for (size_t b = 0; b < bands; ++b) {
       const double far = (static_cast<double>(b) / static_cast<double>(bands) - at) / width;
       out[b] += loud * high * std::exp(-far * far);
@@ -42,7 +43,8 @@ std::vector<double> cosines(const std::vector<double>& x) {
   std::vector<double> out(x.size(), 0);
   for (size_t k = 0; k < x.size(); ++k) {
     for (size_t b = 0; b < x.size(); ++b)
-      out[k] += x[b] * std::cos(std::numbers::pi * static_cast<double>(k) * (static_cast<double>(b) + 0.5) / n);
+      out[k] +=
+          x[b] * std::cos(std::numbers::pi * static_cast<double>(k) * (static_cast<double>(b) + 0.5) / n);
     out[k] *= std::sqrt((k == 0 ? 1 : 2) / n);
   }
   return out;
@@ -60,7 +62,8 @@ Moments moments_of(size_t count, size_t bands, interp::Mulberry32& random) {
     for (size_t i = 0; i < length && out.size() < count; ++i) {
       std::vector<double>& moment = out.emplace_back(of_stretch);
       for (double& v : moment)
-        v = std::clamp(v * (1 - fade * static_cast<double>(i)) + kFlicker * (random.uniform() - 0.5), 0.0, 1.0);
+        v = std::clamp(v * (1 - fade * static_cast<double>(i)) + kFlicker * (random.uniform() - 0.5), 0.0,
+                       1.0);
     }
   }
   return out;

@@ -119,8 +119,8 @@ Result<std::vector<Tensor>> run_on_machine(const ir::Graph& integers, const Samp
   return interp::run_visited(integers, sample, round, true);
 }
 
-Result<std::vector<std::vector<Tensor>>> run_all(const ir::Graph& integers, const std::vector<Sample>& samples,
-                                                 const Options& options) {
+Result<std::vector<std::vector<Tensor>>> run_all(const ir::Graph& integers,
+                                                 const std::vector<Sample>& samples, const Options& options) {
   std::vector<std::vector<Tensor>> outputs(samples.size());
   MRVLC_TRY(for_each_index(samples.size(), options.jobs, [&](size_t i) -> Status {
     MRVLC_ASSIGN(outputs[i], run_on_machine(integers, samples[i], options.half));

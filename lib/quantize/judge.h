@@ -23,8 +23,8 @@ double relative_square(const std::vector<Tensor>& actual, const std::vector<Tens
 Result<std::vector<Tensor>> run_on_machine(const ir::Graph& integers, const Sample& sample, bool half);
 
 // By sample.
-Result<std::vector<std::vector<Tensor>>> run_all(const ir::Graph& integers, const std::vector<Sample>& samples,
-                                                 const Options& options);
+Result<std::vector<std::vector<Tensor>>> run_all(const ir::Graph& integers,
+                                                 const std::vector<Sample>& samples, const Options& options);
 
 // `expected` by sample.
 Result<Judgement> judge(const ir::Graph& integers, const std::vector<Sample>& samples,

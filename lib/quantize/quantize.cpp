@@ -188,7 +188,9 @@ class Quantizer {
     MRVLC_ASSIGN(const double floats, o_.metric->measure(s_.expected_judged(), s_.numbers));
     MRVLC_ASSIGN(const double integers, metric_of(a.graph));
     metric_ = MetricReport{o_.metric->name, floats, integers, o_.metric->max_drop};
-    const auto holds = [&](double value) { return !metric_->max_drop || value >= floats - *metric_->max_drop; };
+    const auto holds = [&](double value) {
+      return !metric_->max_drop || value >= floats - *metric_->max_drop;
+    };
     if (holds(integers)) return {};
     MRVLC_ASSIGN(const Judgement all, judge(a.graph, s_.all(), s_.expected_all(), o_));
     Mixer mixer(a, s_, o_);

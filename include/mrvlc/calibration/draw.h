@@ -32,8 +32,8 @@ Result<Distributions> distributions_of(const ir::Graph& graph, const std::vector
 // What neighbouring elements of an input have to do with each other. Noise: nothing. Smooth: they are alike,
 // as in pictures and sounds: means over windows then vary as much as elements do. Inputs without a long
 // dimension, and integers without a distribution, are noise in both. Picture: things with edges, in front of
-// each other, of all sizes. Sound: voices, noise and silence about the middle of the range. Spectrum: the same as
-// logarithms of energies by band, or as cepstra, of which the first coefficients are the largest.
+// each other, of all sizes. Sound: voices, noise and silence about the middle of the range. Spectrum: the
+// same as logarithms of energies by band, or as cepstra, of which the first coefficients are the largest.
 enum class Texture : uint8_t { Noise, Smooth, Picture, Sound, Spectrum };
 
 // interp::make_inputs of kind Uniform, but for the elements of inputs that have a distribution, and smooth

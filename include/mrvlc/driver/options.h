@@ -85,11 +85,11 @@ struct CompileOptions {
   enum class Objective : uint8_t { Speed, Accuracy } objective = Objective::Speed;
   double slowdown = 2;
   double accuracy_warning = 1e-2;  // the largest expected error that is no warning
-  // Choices of precision are compiled and measured, and OUT says which are not beaten; what is compiled is row
-  // `pick` of these, from 1 on, or what it would be without `frontier`.
+  // Choices of precision are compiled and measured, and OUT says which are not beaten; what is compiled is
+  // row `pick` of these, from 1 on, or what it would be without `frontier`.
   bool frontier = false;
   std::optional<size_t> pick;
-  bool input_limits = true;        // the program tells of inputs beyond what was tried or stated
+  bool input_limits = true;  // the program tells of inputs beyond what was tried or stated
   bool fail_on_accuracy = false;
   // How the host computes; what is of one model (names, libraries, limits of inputs) is added behind the
   // stages.

@@ -133,7 +133,8 @@ struct Report {
 
 // `graph` as passes::host_pipeline() leaves it. Samples by graph input order, all of one type each.
 // MRV0912: there is no layer that could be one of integers; MRV0913, MRV0951: `accuracy`, or the metric's
-// `max_drop`, cannot be met with even one layer in integers. Otherwise errors of the interpreter, and of `times`.
+// `max_drop`, cannot be met with even one layer in integers. Otherwise errors of the interpreter, and of
+// `times`.
 Result<Report> quantize(ir::Graph& graph, const std::vector<std::vector<Tensor>>& samples,
                         const Options& options);
 

@@ -50,7 +50,8 @@ Json of_choice(const quantize::ChoiceReport& c) {
 }
 
 Json of_metric(const quantize::MetricReport& m) {
-  Json out = {{"name", printable(m.name, kNameBytes)}, {"of_floats", m.of_floats}, {"of_integers", m.of_integers}};
+  Json out = {
+      {"name", printable(m.name, kNameBytes)}, {"of_floats", m.of_floats}, {"of_integers", m.of_integers}};
   if (m.max_drop) out["max_drop"] = *m.max_drop;
   return out;
 }

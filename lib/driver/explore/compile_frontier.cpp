@@ -67,14 +67,14 @@ class Explorer {
     if (options.quantized != nullptr) {
       const quantize::Report& report = options.quantized->report;
       layers = report.layers.size();
-      c.row.layers_in_integers = static_cast<size_t>(
-          std::ranges::count_if(report.layers, &quantize::LayerReport::integers));
+      c.row.layers_in_integers =
+          static_cast<size_t>(std::ranges::count_if(report.layers, &quantize::LayerReport::integers));
       // Without an accelerator nothing is probed.
       if (!opened_.has_accelerator) c.row.error = report.error;
     }
     if (choice) c.row.pairs = pairs_of(*choice), c.row.nodes_on_cpu = choice->on_cpu.size();
-    c.row.precision = opened_.has_accelerator || c.row.layers_in_integers > 0 ? precision_text(c.row, layers)
-                                                                              : "float32";
+    c.row.precision =
+        opened_.has_accelerator || c.row.layers_in_integers > 0 ? precision_text(c.row, layers) : "float32";
     all_.push_back(std::move(c));
   }
 
@@ -83,7 +83,8 @@ class Explorer {
     const std::optional<Fork> fork = Fork::open(session_, opened_, said_);
     if (!fork) return false;
     if (!opened_.has_accelerator) return add_plain(opened_.options);
-    for (const FrontierPoint& p : accuracy_frontier(session_, *fork)) add(p.measured, opened_.options, p.choice);
+    for (const FrontierPoint& p : accuracy_frontier(session_, *fork))
+      add(p.measured, opened_.options, p.choice);
     for (const FrontierPoint& p : accuracy_extremes(session_, *fork)) {
       if (!p.choice.kept.empty()) unasked_ = all_.size();
       add(p.measured, opened_.options, p.choice);
@@ -137,7 +138,8 @@ class Explorer {
   ExploredFrontier kept() {
     std::vector<size_t> order(all_.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::stable_sort(order, {}, [&](size_t i) { return std::pair(all_[i].row.seconds, all_[i].row.error); });
+    std::ranges::stable_sort(order, {},
+                             [&](size_t i) { return std::pair(all_[i].row.seconds, all_[i].row.error); });
     ExploredFrontier out;
     out.frontier.tried = all_.size();
     out.frontier.on_data = !opened_.options.data.empty();

@@ -18,9 +18,8 @@ Result<std::string> frontier(const CompileOptions& options) {
   std::string out = fmt::format("{:>10} {:>10} {:>12} {:>8} {:>12}\n", "predicted", "measured", "cycles",
                                 "ratio", "host cycles");
   for (const FrontierPoint& p : points)
-    out += fmt::format("{:>10.2g} {:>10.2g} {:>12.0f} {:>8.2f} {:>12.2g}\n", p.predicted,
-                       p.measured.error, p.measured.cycles,
-                       plain > 0 ? p.measured.cycles / plain : 0, p.host_cycles);
+    out += fmt::format("{:>10.2g} {:>10.2g} {:>12.0f} {:>8.2f} {:>12.2g}\n", p.predicted, p.measured.error,
+                       p.measured.cycles, plain > 0 ? p.measured.cycles / plain : 0, p.host_cycles);
   return out;
 }
 

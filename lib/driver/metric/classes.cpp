@@ -1,3 +1,4 @@
+// Classes read off outputs, and how many of them are right.
 #include "metric/classes.h"
 
 #include <algorithm>
@@ -42,9 +43,11 @@ Result<Classes> rows_of(const Tensor& output) {
 Result<Classes> areas_of(const Tensor& output) {
   const Shape& s = output.shape();
   if (s.size() < 3)
-    return make_diag<DiagCode::MRV0952>("iou", "the first output is no picture: N x classes x rows x columns");
+    return make_diag<DiagCode::MRV0952>("iou",
+                                        "the first output is no picture: N x classes x rows x columns");
   if (s[1] == 1) return above_middle(output);
-  const int64_t outer = std::max<int64_t>(1, s[0]), inner = output.elements() / (outer * std::max<int64_t>(1, s[1]));
+  const int64_t outer = std::max<int64_t>(1, s[0]),
+                inner = output.elements() / (outer * std::max<int64_t>(1, s[1]));
   return largest(output, s[0], s[1], inner);
 }
 

@@ -107,7 +107,8 @@ Result<double> run_command(const std::string& command, const Outputs& outputs, c
                    fmt::format("ended with {}: {}", ran.exit_code, printable(last_line(ran.errors))));
   const auto value = parse_number(last_line(ran.output));
   if (!value)
-    return refused(command, fmt::format("printed no number at its end: '{}'", printable(last_line(ran.output))));
+    return refused(command,
+                   fmt::format("printed no number at its end: '{}'", printable(last_line(ran.output))));
   return *value;
 }
 
@@ -142,14 +143,13 @@ Result<quantize::Metric> make_metric(const std::string& name, const fs::path& la
   MRVLC_ASSIGN(const std::optional<double> max_drop, read_drop(drop, !is_command));
   if (is_command) {
     if (!labels.empty()) return refused(name, "a command reads its labels itself: without --labels");
-    return quantize::Metric{name,
-                            [=](const Outputs& o, const Numbers& n) { return run_command(name, o, n); },
+    return quantize::Metric{name, [=](const Outputs& o, const Numbers& n) { return run_command(name, o, n); },
                             max_drop};
   }
   MRVLC_ASSIGN(auto right, read_labels(name, labels));
   auto metric = std::make_shared<ClassMetric>(name, kinds[is_top1 ? 0 : 1], std::move(right));
-  return quantize::Metric{name, [metric](const Outputs& o, const Numbers& n) { return metric->measure(o, n); },
-                          max_drop};
+  return quantize::Metric{
+      name, [metric](const Outputs& o, const Numbers& n) { return metric->measure(o, n); }, max_drop};
 }
 
 }  // namespace mrvlc::driver

@@ -12,11 +12,11 @@ namespace mrvlc::driver {
 inline constexpr double kInfiniteError = 1e300;
 
 struct FrontierRow {
-  size_t pick = 0;            // of --pick, from 1 on
+  size_t pick = 0;             // of --pick, from 1 on
   std::string precision = {};  // "fp16", "int8", "fp16, 3 values as pairs"
-  double error = 0;           // the largest |a-b| / (1+|b|) of the outputs; kInfiniteError: infinite
-  double cycles = 0;          // of the accelerator
-  double seconds = 0;         // expected of a run: accelerator, borders and host
+  double error = 0;            // the largest |a-b| / (1+|b|) of the outputs; kInfiniteError: infinite
+  double cycles = 0;           // of the accelerator
+  double seconds = 0;          // expected of a run: accelerator, borders and host
   size_t layers_in_integers = 0, pairs = 0, nodes_on_cpu = 0;
   bool compiled = false;  // OUT holds it
   static void fields(auto& f, auto& r) {
@@ -27,8 +27,8 @@ struct FrontierRow {
 };
 
 struct Frontier {
-  size_t tried = 0;           // choices that were compiled and measured
-  bool on_data = false;       // errors are those on the samples of --data
+  size_t tried = 0;                    // choices that were compiled and measured
+  bool on_data = false;                // errors are those on the samples of --data
   std::vector<FrontierRow> rows = {};  // the fastest first
   static void fields(auto& f, auto& r) {
     f.schema("mrvlc-frontier-1");

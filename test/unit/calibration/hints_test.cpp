@@ -195,7 +195,7 @@ TEST_CASE("spectra hold for a while, begin at once, and are levels or cepstra") 
     for (size_t t = 0; t + 1 < 100; ++t) {
       double far = 0;
       for (size_t b = 0; b < 32; ++b) far = std::max(far, std::abs(s[t * 32 + b] - s[t * 32 + 32 + b]));
-      same += far < 0.1, jumps += far > 0.3;
+      same += far<0.1, jumps += far> 0.3;
     }
   }
   CHECK(cepstra >= 4);
