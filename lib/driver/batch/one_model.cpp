@@ -51,8 +51,12 @@ std::string folder_text(const fs::path& folder) {
   return text;
 }
 
+// Of this process: an allocation has failed.
+bool ran_out = false;
+
 // The first allocation that fails ends the compile; to tell of it takes memory, too.
 void lift_limit() {
+  ran_out = true;
   constexpr rlim_t kReserve = rlim_t{64} << 20;
   std::set_new_handler(nullptr);
   rlimit limit{};
@@ -162,6 +166,7 @@ class Work {
     std::vector<ReadFile> read;
     const bool done = compile_noted(options, diagnostics, read);
     if (interrupted() != 0) ::_exit(interrupted());
+    if (!done && ran_out) throw std::bad_alloc();  // some stages have words of their own for that
     add_files(record_, read.empty() ? named_files(options) : read);
     if (done)
       if (Status s = add_totals(record_, one_.out()); !s.ok()) diagnostics.add(s.error());
