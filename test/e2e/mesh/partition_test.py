@@ -24,7 +24,7 @@ def largest_load(graph, split):
     colours, load, size = {}, {}, {}
     for v, n in nodes.items():
         fast = device[v][0] == "fpgas"
-        assert colours.setdefault(n["colorClass"], device[v]) == device[v] and (n["supportedOnFpga"] or not fast)
+        assert colours.setdefault(n.get("colorClass", ("alone", v)), device[v]) == device[v] and (n["supportedOnFpga"] or not fast)
         load[device[v]] = load.get(device[v], 0) + n["fpgaLatency" if fast else "cpuLatency"]
         size[device[v]] = size.get(device[v], 0) + n["size"]
     assert all(s <= graph["maxSizePerFPGA"] for d, s in size.items() if d[0] == "fpgas")
