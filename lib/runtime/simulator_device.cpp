@@ -19,6 +19,7 @@
 #include "mrvl/device.h"
 #include "mrvlc/isa/identity.h"
 #include "mrvlc/plugin/plugin.h"
+#include "mrvlc/plugin/run.h"
 #include "mrvlc/sim/simulator.h"
 #include "mrvlc/target/find.h"
 #include "mrvlc/target/plugin.h"
@@ -161,9 +162,9 @@ int run_plugin(SimulatorDevice& device, LoadedModel& model, const mrvl_input* in
   if (const int rc = check_ports(device, model.file, inputs, input_count, outputs, output_count); rc != kOk)
     return rc;
   if (table.run == nullptr) return device.fail(kRunFailed, "the plug-in does not run its programs");
-  const int code = table.run(table.context, model.file.bytes.data(), model.file.bytes.size(), inputs,
-                             input_count, outputs, output_count);
-  return code == 0 ? kOk : device.fail(kRunFailed, device.plugin->said(code));
+  const auto fault = mrvlc::plugin::run(*device.plugin, table.name, model.file, {inputs, input_count},
+                                        {outputs, output_count});
+  return !fault ? kOk : device.fail(kRunFailed, "the function 'run' of its plug-in " + *fault);
 }
 
 // A driver that waits for what does not come, as long as it may.

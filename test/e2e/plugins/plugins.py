@@ -131,7 +131,7 @@ def check_cost(toy):
     costs = next(c for _, _, c in placed[0] if c)
     assert {"cn10ka", "swift", "host"} <= {c["target"] for c in costs} and costs == sorted(costs, key=lambda c: c["seconds"]), costs
     node = next(n for n, target, c in placed[0] if c and any(x["target"] == target for x in c))
-    said = run(MRVLC, "explain", WORK / "cost0", node)
+    said = run(MRVLC, "explain", WORK / "cost0", "--node", node)
     assert "  cost: " in said and " us (chosen)" in said, said
     said = run(MRVLC, "verify", MODEL, "--target", "toy,swift", "--target-dir", ".", "--partition", "cost")
     assert " ok" in said and "WRONG" not in said, said
