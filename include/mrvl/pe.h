@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A processing element of a mesh, as the C that mrvlc writes for it sees it: programs, the MAC array,
  * rounding. All of it is software here; on hardware the functions below stand for the element's accelerator.
  * C99. */

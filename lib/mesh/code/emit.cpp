@@ -72,6 +72,7 @@ class Emitter {
     if (!is_new) return found->second;
     const std::string file = fmt::format("pe/class_{}.c", found->second);
     std::string whole = fmt::format(
+        "/* SPDX-License-Identifier: Apache-2.0 */\n"
         "/* A program of processing elements; written by mrvlc. */\n#include \"../mrvl/pe.h\"\n\n{}"
         "extern const struct mrvl_program mrvl_program_{};\n"
         "const struct mrvl_program mrvl_program_{} = {{{}u, {}u, tasks}};\n",

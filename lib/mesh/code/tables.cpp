@@ -14,6 +14,7 @@ class Tables {
 
   std::string run() {
     text_ =
+        "/* SPDX-License-Identifier: Apache-2.0 */\n"
         "/* Which element computes what, and what is sent to whom; written by mrvlc. */\n#include "
         "\"coordinator.h\"\n\n";
     for (size_t i = 0; i < p_.programs.size(); ++i)

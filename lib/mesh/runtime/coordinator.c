@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the programs of all processing elements, feeds them and collects what they compute. Elements are
  * shared out to ranks: of MPI where it is built with -DMRVL_MPI, else all in this process. Messages are parts
  * of values, and credits that say that one was read. C99. */

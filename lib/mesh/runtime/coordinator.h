@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a mesh program knows of its network: tables.c has it. */
 #ifndef MESH_COORDINATOR_H
 #define MESH_COORDINATOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Queues of messages, in a process and over MPI. C99. */
 #include "messages.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Messages between elements: parts of values, and credits that say that one was read. */
 #ifndef MESH_MESSAGES_H
 #define MESH_MESSAGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* .npy files of inputs and outputs, in the order in which the mesh stores them. C99. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -189,7 +189,7 @@ TEST_CASE("names and numbers of a machine are such as can be asked for and compi
     auto r = parse_machine(replaced(good, from, to), "t");
     return r.ok() ? "accepted" : r.error().message;
   };
-  for (const char* name : {"host", "a,b", "a/b", "a b", ".."})
+  for (const char* name : {"host", "a,b", "a/b", ".."})
     CHECK(fails("\"name\": \"cn10ka\"", "\"name\": \"" + std::string(name) + "\"")
               .find("cannot be asked for") != std::string::npos);
   CHECK(fails("\"name\": \"cn10ka\"", "\"name\": \"\"").find("is empty") != std::string::npos);
