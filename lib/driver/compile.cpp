@@ -9,6 +9,7 @@
 #include "mesh/compile_mesh.h"
 #include "mrvlc/driver/last_compile.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/mesh.h"
 #include "output/gates.h"
 #include "output/output.h"
 #include "stages/placement_log.h"
@@ -91,10 +92,10 @@ std::optional<Probed> probed_of_frontier(Session& session, const OpenedModel& op
         fmt::format("--pick {}: the table of --frontier has {} rows", *pick, rows.size())));
     return std::nullopt;
   }
-  const size_t row = pick ? *pick - 1 : found->unasked;
-  if (row < rows.size()) rows[row].compiled = true;
+  const std::optional<size_t> row = pick ? *pick - 1 : found->unasked;
+  if (row) rows[*row].compiled = true;
   said.texts.push_back(frontier_text(found->frontier));
-  auto probed = pick ? probed_as_picked(session, opened, *pick, std::move(found->choices[row]), said)
+  auto probed = pick ? probed_as_picked(session, opened, *pick, std::move(found->choices[*row]), said)
                      : probed_fitting(session, opened, said);
   if (probed) probed->model.frontier = std::make_shared<const Frontier>(std::move(found->frontier));
   return probed;
@@ -129,14 +130,14 @@ std::optional<Finished> compile_and_tell(Session& session, const CompileOptions&
 
 bool compile(const CompileOptions& options, Diagnostics& diagnostics,
              const std::function<void(std::string)>& dump, std::vector<std::string>* summary) {
-  if (for_mesh(options)) return compile_mesh(options, diagnostics, dump, summary, nullptr);
+  if (for_mesh(options)) return compile_mesh(options, diagnostics, dump, summary);
   Session session(options);
   return compile_and_tell(session, options, diagnostics, dump, summary).has_value();
 }
 
 bool compile_last(const CompileOptions& options, Diagnostics& diagnostics,
                   const std::function<void(std::string)>& dump, std::vector<std::string>* summary) {
-  if (for_mesh(options)) return compile_mesh(options, diagnostics, dump, summary, nullptr);
+  if (for_mesh(options)) return compile_mesh(options, diagnostics, dump, summary);
   static const Finished* kept = nullptr;  // leak checkers see that it is meant
   Session session(options);
   auto done = compile_and_tell(session, options, diagnostics, dump, summary);
@@ -145,8 +146,11 @@ bool compile_last(const CompileOptions& options, Diagnostics& diagnostics,
 }
 
 bool compile_noted(const CompileOptions& options, Diagnostics& diagnostics, std::vector<ReadFile>& read) {
+  if (for_mesh(options)) {
+    diagnostics.add(make_diag<DiagCode::MRV1308>("'mrvlc batch'"));
+    return false;
+  }
   const auto print_nothing = [](const std::string&) {};
-  if (for_mesh(options)) return compile_mesh(options, diagnostics, print_nothing, nullptr, &read);
   Session session(options);
   const bool done = compile_and_tell(session, options, diagnostics, print_nothing, nullptr).has_value();
   read = session.read;

@@ -52,8 +52,8 @@ std::optional<std::string> run(const Plugin& plugin, std::string_view target, co
   for (GuardedPort& p : out) made.push_back({p.data(), p.bytes()});
   {
     const Call guest(target, "run");
-    const int code = table.run(table.context, file.bytes.data(), file.bytes.size(), given.data(), given.size(),
-                               made.data(), made.size());
+    const int code = table.run(table.context, file.bytes.data(), file.bytes.size(), given.data(),
+                               given.size(), made.data(), made.size());
     if (code != 0) return "fails: " + plugin.said(code);
   }
   for (size_t i = 0; i < in.size(); ++i)

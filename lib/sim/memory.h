@@ -1,6 +1,7 @@
 // What the machine remembers: DDR, the on-chip memories, the accumulators.
 #pragma once
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,22 +15,14 @@ namespace mrvlc::sim {
 class Memory {
  public:
   Memory(const isa::Binary& binary, const target::Machine& machine);
-  std::byte* ocm(uint8_t tile, uint64_t address) { return ocm_[tile].data() + address; }
+  std::byte* ocm(uint8_t tile, uint64_t address) { return ocm_[tile].get() + address; }
   const std::byte* read_ddr(uint64_t address) const;
   std::byte* write_ddr(uint64_t address);
   // 16 fp32 sums for each of the machine's accumulator pixels, to be written; not a number until then.
-  std::vector<float>& accumulators(uint8_t tile) {
-    accumulators_[tile].written = true;
-    return accumulators_[tile].sums;
-  }
+  std::vector<float>& accumulators(uint8_t tile);
   // The same as int32. Sums of one kind that are read as the other are undefined (docs/isa.md): they are kept
   // apart.
-  std::vector<int32_t>& integer_accumulators(uint8_t tile) {
-    accumulators_[tile].written = true;
-    std::vector<int32_t>& sums = accumulators_[tile].integers;
-    sums.resize(accumulators_[tile].sums.size(), -1);
-    return sums;
-  }
+  std::vector<int32_t>& integer_accumulators(uint8_t tile);
   void forget_accumulators(uint8_t tile);
 
  private:
@@ -38,13 +31,14 @@ class Memory {
     std::vector<std::byte> bytes;
   };
   struct Accumulators {
-    std::vector<float> sums;
-    std::vector<int32_t> integers;  // made when first asked for
-    bool written = false;           // since they were forgotten: most instructions keep nothing in them
+    std::vector<float> sums;  // these two are made when first asked for
+    std::vector<int32_t> integers;
+    bool written = false;  // since they were forgotten: most instructions keep nothing in them
   };
   const std::string& weights_;
   std::vector<Segment> segments_;
-  std::vector<std::vector<std::byte>> ocm_;
+  std::vector<std::unique_ptr<std::byte[]>> ocm_;
+  size_t sums_;  // of a tile
   std::vector<Accumulators> accumulators_;
 };
 

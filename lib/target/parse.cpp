@@ -216,13 +216,11 @@ Result<Json> parse_target_json(std::string_view text, std::string_view shown_nam
 }
 
 Status check_askable(std::string_view shown, std::string_view name) {
-  const bool word =
-      std::ranges::none_of(name, [](char c) { return c == '/' || c == ',' || c == '\0'; });
+  const bool word = std::ranges::none_of(name, [](char c) { return c == '/' || c == ',' || c == '\0'; });
   if (word && !name.empty() && name != "host" && name != "." && name != "..") return {};
   return make_diag<DiagCode::MRV0351>(
       printable(shown), "name",
-      name.empty() ? "is empty"
-                   : "cannot be asked for with --target: no 'host', and no '/' or ',' in it");
+      name.empty() ? "is empty" : "cannot be asked for with --target: no 'host', and no '/' or ',' in it");
 }
 
 Machine pessimistic(const Machine& machine) {

@@ -147,7 +147,7 @@ void declare_rows_shape(Function& f, const ConvPlan& plan, const Window2& w, con
                                       .reach = (w.kernel[0] - 1) * w.dilation[0] + 1,
                                       .pitch = r.pitch,
                                       .plane = r.plane,
-                                      .tap = "tap",
+                                      .tap = f.prefixed("K_tap"),
                                       .begin = 0,
                                       .end = plan.out[0] * ceil_div(plan.out[1], kPiece),
                                       .unpacked = unpacks_panels(f) ? Text(unpacked) : structs::kAbsent});
@@ -168,7 +168,7 @@ void emit_rows(Function& f, const ConvPlan& plan, const ConvSizes& sizes, const 
     taps += fmt::format("{}{}", k == 0 ? "" : ", ",
                         (phase * r.rows + y / w.stride[0]) * r.pitch + x / w.stride[1]);
   }
-  f.put("static const int tap[] = {{{}}};", taps);
+  f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
   if (plan.stride[1] > 1) f.need(Piece::copy_step);
   const std::string unpacked =
       unpacked_scratch(f, halves, 4 * 6 * r.block_channels * static_cast<int64_t>(plan.taps.size()));

@@ -44,7 +44,7 @@ void emit_lanes(Function& f, const ops::ConvParams& p, const Window2& w, const E
   for (int64_t t = 0; t < taps; ++t)
     offsets += fmt::format("{}{}", t == 0 ? "" : ", ",
                            t / w.kernel[1] * w.dilation[0] * size[1] + t % w.kernel[1] * w.dilation[1]);
-  f.put("static const int tap[] = {{{}}};", offsets);
+  f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), offsets);
   f.put_struct("p", structs::LanesShape{.batch = batch,
                                         .channels = p.in_channels,
                                         .h = w.in[0],
@@ -58,7 +58,7 @@ void emit_lanes(Function& f, const ops::ConvParams& p, const Window2& w, const E
                                         .rows = size[0],
                                         .cols = size[1],
                                         .taps = taps,
-                                        .tap = "tap"});
+                                        .tap = f.prefixed("K_tap")});
   constexpr int64_t kAtOnce = 4;  // results
   const std::string scratch =
       f.scratch(4 * ((size[0] * size[1] + std::max(out, kAtOnce)) * kSideBySide + in + out));
@@ -176,8 +176,8 @@ void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
   if (own_kernel && f.program().options.optimize != Optimize::Size) f.need(Piece::depthwise_windows);
   if (w.stride[1] > 1) f.need(Piece::copy_step);
   const ops::WindowPlane plane =
-      ops::window_plane(p, batch, p.in_channels, p.out_channels / p.in_channels, "tap");
-  f.put("static const int tap[] = {{{}}};", plane.taps);
+      ops::window_plane(p, batch, p.in_channels, p.out_channels / p.in_channels, f.prefixed("K_tap"));
+  f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), plane.taps);
   f.put("const {} p = {};", f.prefixed("K_plane_shape"), plane.shape);
   const std::string buffer = f.scratch(plane.bytes);
   const ir::Node& last = f.program().node(f.nodes().back());

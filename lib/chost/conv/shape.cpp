@@ -54,7 +54,7 @@ void declare_shape(Function& f, const ConvPlan& plan, Variant variant, std::stri
   }
   Panels panels = choose_panels(plan.m);
   Blocking b = choose_blocking(plan, variant.blocks);
-  f.put("static const int tap[] = {{{}}};", taps);
+  f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
   const bool unpacks = unpacks_panels(f);
   using Number = structs::Optional<structs::IntegerMember>;
   using Text = structs::Optional<structs::TextMember>;
@@ -77,7 +77,7 @@ void declare_shape(Function& f, const ConvPlan& plan, Variant variant, std::stri
                    .ldb = b.columns,
                    .left = strip.left,
                    .pitch = strip.pitch,
-                   .tap = "tap",
+                   .tap = f.prefixed("K_tap"),
                    .shared = strip.shared,
                    .direct = variant.kernel == Kernel::Copied ? 2 : variant.kernel == Kernel::InPlace,
                    .begin = 0,

@@ -97,7 +97,8 @@ void emit_integer_depthwise(Function& f, const ops::ConvParams& p, const Window2
       taps += fmt::format("{}{}", taps.empty() ? "" : ", ",
                           (g * w.stride[0] + y % w.stride[0]) * plane.phase + y / w.stride[0] * plane.pitch);
   }
-  f.put("static const int column[] = {{{}}}, tap[] = {{{}}};", columns, taps);
+  f.put("static const int {}[] = {{{}}}, {}[] = {{{}}};", f.prefixed("K_column"), columns,
+        f.prefixed("K_tap"), taps);
   f.put_struct("p", structs::IntegerDepthwiseShape{.batch = p.batch,
                                                    .channels = p.in_channels,
                                                    .multiplier = p.out_channels / p.in_channels,
@@ -113,8 +114,8 @@ void emit_integer_depthwise(Function& f, const ops::ConvParams& p, const Window2
                                                    .pad_w = w.pad[1],
                                                    .pitch = plane.pitch,
                                                    .phase = plane.phase,
-                                                   .column = "column",
-                                                   .tap = "tap",
+                                                   .column = f.prefixed("K_column"),
+                                                   .tap = f.prefixed("K_tap"),
                                                    .flip = fmt::format("{}u", rows.flip()),
                                                    .outside = rows.outside()});
   const ir::ValueId y = f.program().node(f.nodes().back()).outputs[0];
@@ -170,7 +171,7 @@ int64_t declare_integer_shape(Function& f, const ConvPlan& plan, const IntegerRo
     taps += fmt::format("{}{}", taps.empty() ? "" : ", ", (row * s + column % s) * strip.pitch + column / s);
   }
   const Panels panels = choose_panels(plan.m);
-  f.put("static const int tap[] = {{{}}};", taps);
+  f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
   f.put_struct("p", structs::IntegerShape{.batch = plan.batch,
                                           .groups = plan.groups,
                                           .channels = plan.channels,
@@ -190,7 +191,7 @@ int64_t declare_integer_shape(Function& f, const ConvPlan& plan, const IntegerRo
                                           .left = strip.left,
                                           .reach = strip.reach,
                                           .pitch = strip.pitch,
-                                          .tap = "tap",
+                                          .tap = f.prefixed("K_tap"),
                                           .flip = fmt::format("{}u", rows.flip()),
                                           .outside = rows.outside(),
                                           .direct = plan.direct});

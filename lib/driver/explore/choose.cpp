@@ -190,13 +190,14 @@ constexpr size_t kMostRows = 8;
 
 }  // namespace
 
-std::vector<FrontierPoint> accuracy_frontier(Session& session, const Fork& fork) {
+std::vector<FrontierPoint> accuracy_frontier(Session& session, const Fork& fork, bool ends) {
   AccuracyTrials trials(session, fork);
   const std::optional<Trial> plain = trials.measure({});
   auto found = plain ? trials.roundings() : std::nullopt;
   if (!found) return {};
   std::vector<FrontierPoint> out = {{plain->error, *plain, 0, {}}};
   Plan plan(trials.graph(), std::move(*found), plain->error);
+  Plan on_cpu = plan;
   double room = kUnbounded, target = plan.predicted() / 2;
   while (out.size() < kMostRows) {
     bool any = false;
@@ -206,21 +207,12 @@ std::vector<FrontierPoint> accuracy_frontier(Session& session, const Fork& fork)
     out.push_back({plan.predicted(), *trial, plan.host_cycles(), plan.choice()});
     target = plan.predicted() / 2;
   }
-  return out;
-}
-
-std::vector<FrontierPoint> accuracy_extremes(Session& session, const Fork& fork) {
-  AccuracyTrials trials(session, fork);
-  const std::optional<Trial> plain = trials.measure({});
-  auto found = plain ? trials.roundings() : std::nullopt;
-  if (!found) return {};
-  std::vector<FrontierPoint> out;
+  if (!ends) return out;
   if (const auto fitted = plain->overflows ? trials.fitting() : std::nullopt)
     if (const auto trial = trials.measure(*fitted)) out.push_back({trial->error, *trial, 0, *fitted});
-  Plan plan(trials.graph(), std::move(*found), plain->error);
-  plan.move_all();
-  if (const auto trial = trials.measure(plan.choice()))
-    out.push_back({plan.predicted(), *trial, plan.host_cycles(), plan.choice()});
+  on_cpu.move_all();
+  if (const auto trial = trials.measure(on_cpu.choice()))
+    out.push_back({on_cpu.predicted(), *trial, on_cpu.host_cycles(), on_cpu.choice()});
   return out;
 }
 

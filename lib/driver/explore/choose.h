@@ -21,9 +21,8 @@ struct FrontierPoint {
   double host_cycles = 0;  // an estimate of what the host computes instead
   AccuracyChoice choice;
 };
-std::vector<FrontierPoint> accuracy_frontier(Session& session, const Fork& fork);
-// What the choice comes to that leaves the accelerator nothing but what is held there; in front of it, where
-// values leave fp16, what a compile does about these on its own.
-std::vector<FrontierPoint> accuracy_extremes(Session& session, const Fork& fork);
+// `ends`: behind them, where values leave fp16, what a compile does about these on its own, and what comes of
+// leaving the accelerator nothing but what is held there.
+std::vector<FrontierPoint> accuracy_frontier(Session& session, const Fork& fork, bool ends = false);
 
 }  // namespace mrvlc::driver

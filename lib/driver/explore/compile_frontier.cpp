@@ -82,11 +82,12 @@ class Explorer {
   bool add_floats() {
     const std::optional<Fork> fork = Fork::open(session_, opened_, said_);
     if (!fork) return false;
-    if (!opened_.has_accelerator) return add_plain(opened_.options);
-    for (const FrontierPoint& p : accuracy_frontier(session_, *fork))
-      add(p.measured, opened_.options, p.choice);
-    for (const FrontierPoint& p : accuracy_extremes(session_, *fork)) {
-      if (!p.choice.kept.empty()) unasked_ = all_.size();
+    if (!opened_.has_accelerator) {
+      unasked_ = 0;
+      return add_plain(opened_.options);
+    }
+    for (const FrontierPoint& p : accuracy_frontier(session_, *fork, true)) {
+      if (!unasked_ || !p.choice.kept.empty()) unasked_ = all_.size();
       add(p.measured, opened_.options, p.choice);
     }
     return true;
@@ -108,7 +109,7 @@ class Explorer {
 
   bool add_integers() {
     if (opened_.options.data.empty()) return true;
-    const double floats = all_.empty() ? 0 : all_.front().row.error;
+    const double floats = unasked_ ? all_.front().row.error : 0;
     if (!add_quantized("int8", std::nullopt)) return false;
     for (size_t i = 0; i < kMostMixed; ++i) {
       const double asked = kShare * all_.back().row.error;
@@ -150,19 +151,17 @@ class Explorer {
       least = c.row.error;
       c.row.pick = out.choices.size() + 1;
       out.frontier.rows.push_back(c.row);
+      if (i == unasked_) out.unasked = out.choices.size();
       out.choices.push_back(std::move(c.how));
-      if (i == unasked_) out.unasked = out.choices.size() - 1, found_ = true;
     }
-    if (!found_) out.unasked = out.choices.size();
     return out;
   }
 
   Session& session_;
   const OpenedModel& opened_;
   Said& said_;
-  std::vector<Candidate> all_;  // in the order of trials
-  size_t unasked_ = 0;          // of these: what is compiled without --frontier
-  bool found_ = false;
+  std::vector<Candidate> all_;     // in the order of trials
+  std::optional<size_t> unasked_;  // of these: what is compiled without --frontier, where it was measured
 };
 
 }  // namespace

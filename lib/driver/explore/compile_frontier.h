@@ -13,7 +13,7 @@ struct FrontierChoice {
 struct ExploredFrontier {
   Frontier frontier;
   std::vector<FrontierChoice> choices;  // by row
-  size_t unasked = 0;                   // row of what is compiled without --frontier; rows.size(): none
+  std::optional<size_t> unasked;        // row of what is compiled without --frontier; nullopt: it is beaten
 };
 // nullopt: `said` has the errors, MRV0910 where there is nothing to choose from.
 std::optional<ExploredFrontier> explore_frontier(Session& session, const OpenedModel& opened, Said& said);

@@ -9,14 +9,11 @@
 #include "mrvlc/onnx/exporter.h"
 #include "mrvlc/partition/costs.h"
 #include "mrvlc/support/diag/general.h"
+#include "output/expected_times.h"
 #include "stages/stages.h"
 
 namespace mrvlc::driver {
 namespace {
-
-double seconds_of(const ProbedModel& m, const partition::Region& region) {
-  return static_cast<double>(m.timings[region.id]->cycles()) / (1e9 * m.machine().clock_ghz);
-}
 
 std::vector<partition::Crossing> borders_of(const ProbedModel& m) {
   if (!m.has_accelerator) return {};
@@ -85,7 +82,7 @@ double expected_seconds(const ProbedModel& m) {
   const ir::Graph& graph = m.model.graph;
   const partition::HostModel& host = m.inputs.host_model;
   return estimate(graph, m.partition, *m.backend, host, node_seconds(graph, host), borders_of(m),
-                  [&](const partition::Region& r) { return seconds_of(m, r); })
+                  [&](const partition::Region& r) { return region_seconds(m, r.id); })
       .seconds();
 }
 

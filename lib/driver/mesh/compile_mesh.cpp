@@ -106,8 +106,7 @@ bool for_mesh(const CompileOptions& options) {
 }
 
 bool compile_mesh(const CompileOptions& options, Diagnostics& diagnostics,
-                  const std::function<void(std::string)>& dump, std::vector<std::string>* summary,
-                  std::vector<ReadFile>* read) {
+                  const std::function<void(std::string)>& dump, std::vector<std::string>* summary) {
   Session session(options);
   Said said;
   const auto done = run(session, options, said);
@@ -115,7 +114,6 @@ bool compile_mesh(const CompileOptions& options, Diagnostics& diagnostics,
   // A stage that failed has said why.
   if (!done.ok() && !said.diagnostics.has_errors()) said.diagnostics.add(done.error());
   for (const Diag& d : said.diagnostics.list()) diagnostics.add(d);
-  if (read != nullptr) *read = session.read;
   if (done.ok() && summary != nullptr) *summary = summary_of(done->plan, options);
   return done.ok();
 }

@@ -8,7 +8,6 @@
 #include "mrvlc/mesh/mesh.h"
 #include "mrvlc/support/diag/mesh.h"
 #include "mrvlc/support/file.h"
-#include "mrvlc/support/hash.h"
 
 namespace mrvlc::driver {
 
@@ -31,18 +30,16 @@ Result<std::string> mesh_show(const std::string& name) {
 Result<std::string> mesh_check(const std::filesystem::path& out, Diagnostics& diagnostics) {
   std::error_code ec;
   if (!std::filesystem::exists(out / mesh::kPlanFile, ec)) return make_diag<DiagCode::MRV1307>(out.string());
+  MRVLC_ASSIGN(const OutputFolder folder, open_output(out));
   MRVLC_ASSIGN(const std::string text, read_file(out / mesh::kPlanFile));
   MRVLC_ASSIGN(const mesh::Plan plan, mesh::parse_plan(text));
   MRVLC_ASSIGN(const std::string blob, read_file(out / mesh::kBlobFile));
   mesh::Findings found = mesh::check(plan, blob.size());
-  for (const mesh::ProgramFile& p : plan.programs) {
-    // Names of files come from a file: none leads out of OUT.
-    const bool inside = p.file.starts_with("pe/") && p.file.find("..") == std::string::npos;
-    const auto source =
-        inside ? read_file(out / p.file) : Result<std::string>(make_diag<DiagCode::MRV1307>(p.file));
-    if (!source.ok() || sha256_hex(*source) != p.sha256)
+  for (const mesh::ProgramFile& p : plan.programs)
+    if (const auto file = folder.files.find(p.file); file == folder.files.end() || file->second != p.sha256)
       found.faults.push_back(p.file + " is not what was written");
-  }
+  for (const auto& [file, sha256] : folder.files)
+    if (!folder.check(file).ok()) found.faults.push_back(file + " is not what was written");
   for (const std::string& fault : found.faults) diagnostics.add(make_diag<DiagCode::MRV1306>(fault));
   if (!found.faults.empty()) return std::string();
   return fmt::format(

@@ -24,11 +24,6 @@ std::vector<ReportedCrossing> crossings(const CompiledModel& m, uint32_t region,
   return list;
 }
 
-double region_seconds(const CompiledModel& m, size_t i) {
-  const auto cycles = static_cast<double>(m.timings[i]->cycles());
-  return cycles / (1e9 * m.backend_of(m.regions[i]).machine().clock_ghz);
-}
-
 // Of a large model the report has those that take longest.
 constexpr size_t kMostHostNodes = 4096;
 
@@ -140,6 +135,11 @@ void add_region(const Times::OfRegion& r, double rounds, ExpectedTime& out) {
 }
 
 }  // namespace
+
+double region_seconds(const ProbedModel& m, size_t region) {
+  const auto cycles = static_cast<double>(m.timings[region]->cycles());
+  return cycles / (1e9 * m.backend_of(m.regions[region]).machine().clock_ghz);
+}
 
 double conversion_seconds(const CompiledModel& m, const chost::Conversion& c) {
   return crossing_seconds(m.inputs.host_model, c, c.elements);

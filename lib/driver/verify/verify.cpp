@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mesh/compile_mesh.h"
 #include "model/accuracy_choice.h"
 #include "mrvlc/driver/compare.h"
 #include "mrvlc/driver/data_set.h"
@@ -10,6 +11,7 @@
 #include "mrvlc/driver/value_file.h"
 #include "mrvlc/interp/input_sets.h"
 #include "mrvlc/interp/interp.h"
+#include "mrvlc/support/diag/mesh.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/diag/sim.h"
 #include "run/program.h"
@@ -179,6 +181,10 @@ class Verifier {
 
 std::vector<Comparison> verify(const VerifyOptions& options, Diagnostics& diagnostics,
                                std::optional<LayerErrors>* layers) {
+  if (for_mesh(options.compile)) {
+    diagnostics.add(make_diag<DiagCode::MRV1308>("'mrvlc verify'"));
+    return {};
+  }
   Verifier verifier(options, diagnostics);
   auto comparisons = verifier.run();
   if (layers != nullptr) *layers = verifier.layers();

@@ -89,7 +89,7 @@ class Emitter {
     return fmt::format(
         "# make; ./mesh --ranks 8 input.npy. make MPI=1; mpirun -n 8 ./mesh input.npy\n"
         "CC = $(if $(MPI),mpicc,cc)\nCFLAGS ={} $(if $(MPI),-DMRVL_MPI)\n"
-        "objects ={}\n\nmesh: $(objects)\n\t$(CC) -o $@ $(objects) -lm\n\n"
+        "objects ={}\n\nmesh: $(objects)\n\t$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(objects) -lm\n\n"
         "$(objects): coordinator.h messages.h mrvl/pe.h\n\nclean:\n\trm -f mesh $(objects)\n\n.PHONY: "
         "clean\n",
         flags, objects);

@@ -215,7 +215,7 @@ std::vector<uint32_t> owners(const ir::Graph& graph, const Partition& before,
   std::vector<uint32_t> out(graph.node_slots(), kOnHost);
   const auto find = [&](bool library, auto&& is) {
     for (uint32_t b = 0; b < bidders.size(); ++b)
-      if (bidders[b].library == library && is(bidders[b])) return b;
+      if (bidders[b].is_library == library && is(bidders[b])) return b;
     return kOnHost;
   };
   for (const NodeDecision& d : before.decisions) {

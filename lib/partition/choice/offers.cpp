@@ -26,7 +26,7 @@ std::vector<Bidder> bidders_of(const Placement& p, const Options& options) {
 }
 
 void ask_rules(Placement& p, const Options& options, const SourceMatches& sources, const Bidder& b) {
-  if (b.library) return place_calls(p, (*options.libraries)[b.index]);
+  if (b.is_library) return place_calls(p, (*options.libraries)[b.index]);
   const Turn turn = turn_of(options, b.index);
   const SoundRules& rules = turn.rules != nullptr ? turn.rules : p.parts[b.index]->rules();
   place_layers(p, b.index, rules->set, sources);

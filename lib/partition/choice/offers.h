@@ -11,7 +11,7 @@ inline constexpr uint32_t kOnHost = UINT32_MAX;
 
 struct Bidder {
   std::string name;
-  bool library = false;
+  bool is_library = false;
   uint32_t index = 0;     // of Accelerator::parts(), or of Options::libraries
   uint32_t position = 0;  // in --target
 };

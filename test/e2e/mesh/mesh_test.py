@@ -4,6 +4,7 @@
 A quantized network compiled for meshes and for the host: the same results, with any number of ranks, and with MPI where it is there. What is changed in
 OUT is caught. With $MRVLC_SHARED also networks of the zoo; --all: all quantized ones, with 1, 3 and 8 ranks."""
 
+import hashlib
 import json
 import os
 import pathlib
@@ -110,8 +111,16 @@ def check_mpi(stem, machine, expected):
 
 
 def check_changes(out):
-    """Each change of mesh.json alone is caught."""
-    file = WORK / out / "mesh.json"
+    """Each change of mesh.json is caught by what it says, though the manifest has its hash; of other files by theirs."""
+    file, manifest = WORK / out / "mesh.json", WORK / out / "manifest.json"
+    written = manifest.read_text()
+
+    def write(changed):
+        file.write_text(changed)
+        listed = json.loads(written)
+        next(f for f in listed["files"] if f["file"] == "mesh.json")["sha256"] = hashlib.sha256(changed.encode()).hexdigest()
+        manifest.write_text(json.dumps(listed))
+
     text = file.read_text()
     plan = json.loads(text)
     last = len(plan["edges"]) - 2
@@ -123,12 +132,18 @@ def check_changes(out):
         for key in path[:-1]:
             part = part[key]
         part[path[-1]] = value
-        file.write_text(json.dumps(changed))
+        write(json.dumps(changed))
         assert "MRV1306" in run("mesh", "check", out, code=5), f"{path} is not caught"
     for broken in ("", "[]", '{"schema": "mrvlc-mesh-1"}'):
-        file.write_text(broken)
+        write(broken)
         run("mesh", "check", out, code=5)
     file.write_text(text)
+    manifest.write_text(written)
+    for other in ("mesh.json", "tables.c", "messages.c", "weights.bin", "pe/class_0.c", "mrvl/pe.h"):
+        bytes_before = (WORK / out / other).read_bytes()
+        (WORK / out / other).write_bytes(bytes_before + b" ")
+        assert f"{other} is not what was written" in run("mesh", "check", out, code=5), other
+        (WORK / out / other).write_bytes(bytes_before)
     run("mesh", "check", out)
     run("mesh", "check", "net-host", code=2)
 
@@ -141,6 +156,8 @@ def check_options(model):
     assert "MRV1302" in run("compile", model, "--target", "mesh-8", "-o", "no", "--without", "chip:1", code=2)
     assert "MRV1308" in run("compile", model, "--target", "mesh-8,host", "-o", "no", code=2)
     assert "MRV1308" in run("compile", model, "--target", "mesh-8", "-o", "no", "--cpu", "Conv", code=2)
+    assert "MRV1308" in run("verify", model, "--target", "mesh-8", code=2)
+    assert "MRV1308" in run("batch", model, "--target", "mesh-8", "-o", "batched", code=2)
     assert "MRV1300" in run("mesh", "show", "mesh-0", code=2)
     assert not (WORK / "no").exists()
     assert "spinnaker2-48" in run("mesh", "list")
