@@ -34,6 +34,7 @@ step mutations "scripts/mutation.sh --work '$folder/mutations' --shard $shard --
 step hostile "scripts/hostile.sh $seed '$folder/hostile'"
 step hostile-files "python3 scripts/hostile_files.py build/bin/mrvlc '$folder/hostile-files' -n 2000 --seed $seed"
 step random-graphs "scripts/random_graphs.sh 5000 $seed"
+step random-machines "scripts/random_machines.py 300 $seed"
 step random-targets "scripts/random_targets.sh 500 $seed"
 step regret "scripts/regret.sh"
 step random-rules "build/bin/mrvlc-fuzz-rules -n 20000 --first $((seed * 20000 % 1000000000)) -j \"\$(nproc)\""

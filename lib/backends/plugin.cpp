@@ -162,6 +162,7 @@ class PluginBackend : public backend::Backend {
     MRVLC_ASSIGN(const plugin::File file, plugin::read_file(binary));
     return std::unique_ptr<backend::Timing>(std::make_unique<Told>(file.cycles));
   }
+  bool runs_here() const override { return plugin_.table().run != nullptr; }
   Result<std::unique_ptr<backend::Executor>> executor(std::string_view binary) const override {
     MRVLC_ASSIGN(plugin::File file, plugin::read_file(binary));
     return plugin_executor(plugin_, machine().name, std::move(file));

@@ -13,7 +13,7 @@ constexpr uint64_t kMostBytes = uint64_t{1} << 30, kMostCycles = uint64_t{1} << 
 constexpr uint32_t kMostRanges = 1u << 24, kMostInstructions = 1u << 30;
 
 std::string fault_of(const mrvl_plugin_code& code) {
-  if (code.bytes == nullptr && code.byte_count > 0) return "gives no bytes";
+  if (code.bytes == nullptr || code.byte_count == 0) return "gives no bytes";
   if (code.byte_count > kMostBytes)
     return fmt::format("gives {} bytes, more than {}", code.byte_count, kMostBytes);
   if (code.cycles > kMostCycles)

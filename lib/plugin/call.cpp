@@ -52,6 +52,7 @@ void note(std::string_view target, std::string_view function, std::string_view n
 }  // namespace
 
 Call::Call(std::string_view target, std::string_view function, std::string_view node, std::string_view op) {
+  detail::expect_exit();
   std::fegetenv(&environment_);
   const char* locale = std::setlocale(LC_ALL, nullptr);
   locale_ = locale == nullptr ? "C" : locale;

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <bit>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -125,10 +126,10 @@ class Watch {
   bool killed_ = false;
 };
 
-// exit() in a process that nobody waits for.
-void at_exit() {
-  if (shared != &own || !own.running.inside) return;
-  ::_exit(say(fault(shared->running, "calls exit()")));
+// exit() in a call. What is to be destroyed at the end is in use by other threads: none of it is.
+void at_exit(int code, void*) {
+  if (!shared->running.inside) return;
+  ::_exit(shared == &own ? say(fault(own.running, "calls exit()")) : code);
 }
 
 // The child returns from here; the parent does not.
@@ -169,7 +170,6 @@ int work_done(int exit_code) {
 }
 
 void unwatched() {
-  if (!begun) std::atexit(at_exit);
   begun = true;
   own.running.inside = false;
   shared = &own;
@@ -179,8 +179,12 @@ void unwatched() {
 void detail::supervise() {
   if (begun || !say_it) return;
   begun = true;
-  std::atexit(at_exit);
   if (alone()) part();
+}
+
+void detail::expect_exit() {
+  static uint64_t calls = 0;
+  if (std::has_single_bit(++calls)) ::on_exit(at_exit, nullptr);
 }
 
 Running& detail::running() {

@@ -164,7 +164,9 @@ int run_plugin(SimulatorDevice& device, LoadedModel& model, const mrvl_input* in
   if (table.run == nullptr) return device.fail(kRunFailed, "the plug-in does not run its programs");
   const auto fault = mrvlc::plugin::run(*device.plugin, table.name, model.file, {inputs, input_count},
                                         {outputs, output_count});
-  return !fault ? kOk : device.fail(kRunFailed, "the function 'run' of its plug-in " + *fault);
+  return !fault ? kOk
+                : device.fail(kRunFailed,
+                              fmt::format("the function 'run' of the plug-in '{}' {}", table.name, *fault));
 }
 
 // A driver that waits for what does not come, as long as it may.

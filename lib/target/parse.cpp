@@ -173,6 +173,11 @@ class Parser {
     constexpr uint32_t kBlock = 16;
     if (machine_.ocm_bytes % kBlock != 0) return field("ocm_bytes", "is no multiple of 16");
     if (machine_.accumulator_pixels % kBlock != 0) return field("accumulator_pixels", "is no multiple of 16");
+    // What a layer needs at once: inputs, weights, results, each twice, and tables.
+    constexpr uint32_t kLeastBuffers = 16;
+    for (const Machine& m : {machine_, pessimistic(machine_)})
+      if (m.ocm_bytes / m.ocm_alignment < kLeastBuffers)
+        return field("ocm_bytes", fmt::format("holds no {} buffers of ocm_alignment bytes", kLeastBuffers));
     for (const Machine& m : {machine_, pessimistic(machine_)})
       if (m.fetch_buffer != 0 && m.fetch_buffer < kLeastFetchBuffer)
         return field("fetch_buffer", fmt::format("is below {} bytes", kLeastFetchBuffer));

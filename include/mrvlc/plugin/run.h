@@ -8,8 +8,9 @@
 namespace mrvlc::plugin {
 
 // Inputs are copies, and ports have marked room on both sides: a `run` that writes where it must not is an
-// error, and outputs are those of a run without one alone. nullopt: done; else what the function does, to be
-// read after its name: "writes beyond its output 0". `target` as of Call.
+// error, as is one that leaves bytes of an output unwritten. Where results look unwritten it is called again.
+// nullopt: done; else what the function does, to be read after its name: "writes beyond its output 0".
+// `target` as of Call.
 std::optional<std::string> run(const Plugin& plugin, std::string_view target, const File& file,
                                std::span<const mrvl_input> inputs, std::span<const mrvl_output> outputs);
 

@@ -21,6 +21,9 @@ void unwatched();
 namespace detail {
 // Before a library is loaded.
 void supervise();
+// Before a call. Of what is done at exit() the last that was asked for is the first: it is asked for again as
+// calls go on, each time their number has doubled.
+void expect_exit();
 Running& running();
 }  // namespace detail
 

@@ -140,6 +140,11 @@ Result<std::vector<Tensor>> run_region(const ir::Graph& graph, const backend::Re
   return results;
 }
 
+Diag in_region(const ir::Graph& graph, const partition::Region& region, Diag d) {
+  const ir::Node& first = graph.node(region.layers.front().anchor);
+  return d.node.empty() ? at_node(std::move(d), first.name, first.op->name) : d;
+}
+
 }  // namespace
 
 Result<DeviceRun> DeviceRun::create(const CodedModel& m, const ir::Graph& graph) {
@@ -168,7 +173,9 @@ Result<std::vector<Tensor>> DeviceRun::run(const ir::Graph& graph, const partiti
     if (step.kind == partition::Step::Kind::Region) {
       const uint32_t id = partition.regions[step.region].id;
       const backend::RegionCode& region = m_->regions[id];
-      MRVLC_ASSIGN(auto results, run_region(graph, region, *executors_[id], values));
+      auto ran = run_region(graph, region, *executors_[id], values);
+      if (!ran.ok()) return in_region(graph, partition.regions[step.region], ran.error());
+      std::vector<Tensor> results = *std::move(ran);
       for (size_t i = 0; i < results.size(); ++i) values.set(region.outputs[i].value, results[i]);
       if (of_regions != nullptr) (*of_regions)[id] = std::move(results);
     }

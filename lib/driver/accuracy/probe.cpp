@@ -18,6 +18,7 @@
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/target.h"
 #include "mrvlc/support/parallel.h"
 #include "mrvlc/support/saturating.h"
 
@@ -261,7 +262,7 @@ void Probe::take_calibration(const calibration::Calibration& data) {
   }
 }
 
-Accuracy Probe::finish(const CodedModel& m) {
+Result<Accuracy> Probe::finish(const CodedModel& m) {
   if (!reference_.valid()) {
     find_beyond(nullptr);
     choose_worst();
@@ -274,6 +275,7 @@ Accuracy Probe::finish(const CodedModel& m) {
     tell_reference(*expected);
   } else {
     const Diag& d = status.error();
+    if (d.code == DiagCode::MRV0356) return d;
     accuracy_.how = Accuracy::How::None;
     accuracy_.outputs.clear();
     accuracy_.reason =

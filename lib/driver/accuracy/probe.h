@@ -24,7 +24,7 @@ class Probe {
   static Result<Probe> begin(const PlacedModel& m, const CompileOptions& options,
                              const calibration::Calibration* data, const Probe* like = nullptr);
   // When all binaries are there.
-  Accuracy finish(const CodedModel& m);
+  Result<Accuracy> finish(const CodedModel& m);
   // Then, where `m.accuracy` is good enough: what the program checks of its inputs (input_limits.h). Ranges
   // that were stated are taken as they are. Errors: of the simulator.
   Result<std::vector<Accuracy::Limit>> limits(const ProbedModel& m, const CompileOptions& options) const;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "mrvlc/support/diag/mesh.h"
 #include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/diag/tools.h"
 #include "mrvlc/support/file.h"
@@ -17,6 +18,8 @@ namespace {
 
 Result<std::string> listed_hash(const OutputFolder& folder, const std::string& file) {
   auto it = folder.files.find(file);
+  if (it == folder.files.end() && folder.files.contains("mesh.json"))
+    return make_diag<DiagCode::MRV1308>(fmt::format("what this command reads ('{}')", file));
   if (it == folder.files.end()) return make_diag<DiagCode::MRV0713>((folder.path / file).string());
   return it->second;
 }

@@ -57,7 +57,7 @@ std::optional<Probed> probe_model(Session& session, PlacedModel placed, const Pr
   Probed out{{*std::move(made), {}, {}, {}}, *std::move(probe)};
   ProbedModel& m = out.model;
   const auto find_errors = [&]() -> Status {
-    m.accuracy = out.probe.finish(m);
+    MRVLC_ASSIGN(m.accuracy, out.probe.finish(m));
     m.accuracy.choice = m.choice;
     return {};
   };

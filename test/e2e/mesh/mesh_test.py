@@ -159,6 +159,8 @@ def check_options(model):
     assert "MRV1308" in run("verify", model, "--target", "mesh-8", code=2)
     assert "MRV1308" in run("batch", model, "--target", "mesh-8", "-o", "batched", code=2)
     assert "MRV1300" in run("mesh", "show", "mesh-0", code=2)
+    for command in ("explain", "profile"):
+        assert "MRV1308" in run(command, "without", code=2)
     assert not (WORK / "no").exists()
     assert "spinnaker2-48" in run("mesh", "list")
     # The same bytes, and what is not ours stays.

@@ -94,6 +94,11 @@ static int run(void* context, const void* bytes, uint64_t byte_count, const mrvl
 #elif FAULT == 27
   memset((void*)(size_t)inputs[0].data, 1, 4);
   return 0;
+#elif FAULT == 31
+  return 0;
+#elif FAULT == 32
+  memset(outputs[0].data, 1, outputs[0].bytes - 16);
+  return 0;
 #else
   return 5;
 #endif

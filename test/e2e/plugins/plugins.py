@@ -172,7 +172,13 @@ GUESTS = {
     24: "the function 'cost' of its plug-in gives -1 seconds",
     25: "the function 'cost' of its plug-in fails: out of order",
 }
-RUNS = {26: "the function 'run' of its plug-in writes beyond its output 0", 27: "the function 'run' of its plug-in writes to its input 0"}
+RUNS = {
+    0: "the function 'run' of its plug-in fails: out of order",
+    26: "the function 'run' of its plug-in writes beyond its output 0",
+    27: "the function 'run' of its plug-in writes to its input 0",
+    31: "the function 'run' of its plug-in does not write its output 0 from byte 0 on",
+    32: "the function 'run' of its plug-in does not write its output 0 from byte",
+}
 
 
 def check_guests():
@@ -192,8 +198,12 @@ def check_guests():
         assert not (WORK / "never").exists()
     for number, expected in RUNS.items():
         build_fault(number)
-        said = run(MRVLC, "verify", *options, status=1)
-        assert expected in said, f"{number}: {said}"
+        said = run(MRVLC, "compile", *options, "-o", "never", status=1)
+        assert "MRV0356" in said and expected in said and "node '" in said, f"{number}: {said}"
+        assert not (WORK / "never").exists()
+        run(MRVLC, "compile", *options, "--no-probe", "-o", "unseen")
+        said = run(MRVLC, "run", "unseen", "--input", "image=x.npy", "--repeat-axis0", "--output-dir", "r4", status=1)
+        assert expected.replace("its plug-in", "the plug-in 'faulty'") in said, f"{number}: {said}"
     outs = []
     for number in (0, 28, 29, 30):
         build_fault(number)

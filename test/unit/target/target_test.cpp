@@ -196,6 +196,10 @@ TEST_CASE("names and numbers of a machine are such as can be asked for and compi
   for (const char* bytes : {"1048577", "67108880", "4095"})
     CHECK(fails("1048576", bytes).find("field 'ocm_bytes'") != std::string::npos);
   CHECK(fails("1048576", "67108864") == "accepted");
+  const std::string coarse =
+      replaced(good, "\"ocm_alignment\": {\"value\": 128", "\"ocm_alignment\": {\"value\": 4096");
+  CHECK(parse_machine(replaced(coarse, "1048576", "65536"), "t").ok());
+  CHECK_FALSE(parse_machine(replaced(coarse, "1048576", "61440"), "t").ok());
   for (const char* pixels : {"1", "15", "24", "65552"})
     CHECK(fails("\"value\": 1024,", "\"value\": " + std::string(pixels) + ",")
               .find("field 'accumulator_pixels'") != std::string::npos);

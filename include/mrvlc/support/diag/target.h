@@ -12,7 +12,7 @@ MRVLC_DIAG(0353, Error, Rejected, "target '{}': its file '{}' has the name of on
 MRVLC_DIAG(0354, Error, Usage, "--target: '{}' is named twice")
 MRVLC_DIAG(0355, Error, Rejected, "target '{}': its plug-in '{}' {}")
 MRVLC_DIAG(0356, Error, Rejected, "target '{}': the function '{}' of its plug-in {}")
-MRVLC_DIAG(0357, Error, Rejected, "nothing for target '{}' runs here: its files go to the vendor's compiler, and what that makes to a device")
+MRVLC_DIAG(0357, Error, Rejected, "nothing for target '{}' runs here: its files go to the vendor's compiler, or its plug-in has no function 'run'")
 MRVLC_DIAG(0358, Error, Rejected, "target '{}': it takes no operator of its example '{}'")
 // clang-format on
 
