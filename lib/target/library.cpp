@@ -1,6 +1,8 @@
 // Reads and checks packages of kind `call`.
 #include "mrvlc/target/library.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "folders.h"
@@ -21,7 +23,7 @@ class LibraryReader : PackageFields {
 
   Result<LibraryPackage> run(std::string_view text) {
     MRVLC_TRY(open(text, {"name", "description", "kind", "rules", "headers", "sources", "system_headers",
-                          "libraries", "split_bias", "integers"}));
+                          "libraries", "standard", "split_bias", "integers"}));
     MRVLC_TRY(text_of("name", out_.name));
     MRVLC_TRY(text_of("description", out_.description));
     MRVLC_TRY(list("rules", ".rules", out_.rules));
@@ -29,6 +31,7 @@ class LibraryReader : PackageFields {
     MRVLC_TRY(list("sources", ".c", out_.sources));
     MRVLC_TRY(list("system_headers", ".h", out_.system_headers));
     MRVLC_TRY(list("libraries", "", out_.libraries));
+    MRVLC_TRY(standard());
     MRVLC_TRY(flag("split_bias", out_.split_bias));
     MRVLC_TRY(flag("integers", out_.integers));
     if (out_.rules.empty()) out_.rules.push_back(out_.name + ".rules");
@@ -36,6 +39,16 @@ class LibraryReader : PackageFields {
   }
 
  private:
+  Status standard() {
+    const auto value = root_.find("standard");
+    if (value == root_.end()) return {};
+    const std::string name = value->is_string() ? value->get<std::string>() : "";
+    if (std::ranges::find(kStandards, name) == std::end(kStandards))
+      return field("standard", fmt::format("is none of {}", fmt::join(kStandards, ", ")));
+    out_.standard = name;
+    return {};
+  }
+
   Status flag(const char* key, bool& out) const {
     const auto value = root_.find(key);
     if (value == root_.end()) return {};
@@ -124,6 +137,20 @@ Result<std::vector<PackageFile>> new_library(std::string_view name) {
   const std::string stem(name);
   return std::vector<PackageFile>{file("target.json", kNewTarget), file(stem + ".rules", kNewRules),
                                   file(stem + ".h", kNewHeader), file(stem + ".c", kNewSource)};
+}
+
+std::string_view both_standards(std::string_view a, std::string_view b) {
+  const auto place = [](std::string_view name) {
+    return static_cast<size_t>(std::ranges::find(kStandards, name) - std::begin(kStandards));
+  };
+  const size_t year = std::max(place(a), place(b)) / 2;
+  return kStandards[2 * year + (a.starts_with("gnu") || b.starts_with("gnu") ? 1 : 0)];
+}
+
+std::vector<std::string> standard_flags(std::string_view standard) {
+  std::vector<std::string> flags = {"-std=" + std::string(standard)};
+  if (standard.starts_with("gnu")) flags.emplace_back("-ffp-contract=off");
+  return flags;
 }
 
 bool is_library(std::string_view json) {

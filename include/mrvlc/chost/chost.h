@@ -41,6 +41,8 @@ struct Linked {
   std::vector<std::string> includes;   // as they stand in an #include: "\"nn.h\"", "<nn.h>"
   std::vector<std::string> sources;    // files of OUT that are compiled with the stub
   std::vector<std::string> libraries;  // "m": -lm
+  std::vector<std::string> standard = {
+      "-std=c99"};  // flags that say which C all of this is, the stub with it
 };
 
 // Under these a call whose arguments do not suit the function is an error; gcc and clang only warn otherwise.

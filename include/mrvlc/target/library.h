@@ -8,6 +8,13 @@
 
 namespace mrvlc::target {
 
+// Of C, the older ones first, as -std= takes them; those that begin with "gnu" are with GNU's extensions.
+inline constexpr std::string_view kStandards[] = {"c99", "gnu99", "c11", "gnu11", "c17", "gnu17"};
+// The least that has all of both.
+std::string_view both_standards(std::string_view a, std::string_view b);
+// Flags for it. Under GNU's compilers fuse products with sums unless they are told not to, under C's own not.
+std::vector<std::string> standard_flags(std::string_view standard);
+
 struct LibraryPackage {
   std::string name, description;
   // Files of the package's folder, plain names: rules (NAME.rules unless it says which), headers, and C files
@@ -15,6 +22,7 @@ struct LibraryPackage {
   std::vector<std::string> rules, headers, sources;
   std::vector<std::string> system_headers;  // "arm_nnfunctions.h": where the C compiler looks for them
   std::vector<std::string> libraries;       // "m": linked by -lm
+  std::string standard = "c99";             // of its sources and headers, one of kStandards
   bool split_bias = false;  // its rules see convolutions and Gemm without a bias, which is an Add behind them
   bool integers = false;    // its rules see quantised networks with integers right in front of every layer
 };

@@ -1,4 +1,6 @@
 // main.c and Makefile: a program that reads and writes .npy files and runs the model on the simulator.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "function.h"
@@ -240,7 +242,7 @@ NATIVE ?= $(shell $(CC) -march=native -E -x c /dev/null >/dev/null 2>&1 && echo 
 CFLAGS ?= -O3 $(NATIVE)
 {2}
 {1}_example: main.c {12}{1}.c {12}{1}.h{8}{3}
-	$(CC) -std=c99 $(CFLAGS){5}{6} -o $@ main.c {12}{1}.c{7}{3} $(LDFLAGS) $(MRVL_LIBS){4} -lm
+	$(CC) {13} $(CFLAGS){5}{6} -o $@ main.c {12}{1}.c{7}{3} $(LDFLAGS) $(MRVL_LIBS){4} -lm
 
 {9}clean:
 	rm -f {1}_example{10}
@@ -298,11 +300,12 @@ namespace {
 
 // The board's own files come by CFLAGS and LDFLAGS.
 std::string bare_rule(const std::string& stem, const std::string& weights, const std::string& weights_read,
-                      const std::string& sources, const std::string& linked, bool single) {
+                      const std::string& sources, const std::string& linked, bool single,
+                      const std::string& standard) {
   return fmt::format(
       "{0}_bare: bare.c {5}{0}.c {5}{0}.h{1}{3}\n"
-      "\t$(CC) -std=c99 $(CFLAGS) -o $@ bare.c {5}{0}.c{2}{3} $(LDFLAGS){4} -lm\n\n",
-      stem, weights_read, weights, sources, linked, single ? "../" : "");
+      "\t$(CC) {6} $(CFLAGS) -o $@ bare.c {5}{0}.c{2}{3} $(LDFLAGS){4} -lm\n\n",
+      stem, weights_read, weights, sources, linked, single ? "../" : "", standard);
 }
 
 }  // namespace
@@ -317,6 +320,7 @@ std::string makefile_text(const Program& program) {
   std::string strict;
   if (!program.options.linked.includes.empty())
     for (const char* flag : kStrictCalls) strict += fmt::format(" {}", flag);
+  const std::string standard = fmt::format("{}", fmt::join(program.options.linked.standard, " "));
   const std::string stem = program.options.file_stem;
   const WeightsAs as = program.options.weights;
   const bool single = program.options.single;
@@ -328,9 +332,10 @@ std::string makefile_text(const Program& program) {
   return fmt::format(
       fmt::runtime(kMakefile), program.options.name, stem, device ? kSimulator : "", sources, linked, strict,
       program.options.threads > 1 ? " -pthread" : "", weights, weights_read,
-      program.options.bare ? bare_rule(stem, weights, weights_read, sources, linked, single) : "",
+      program.options.bare ? bare_rule(stem, weights, weights_read, sources, linked, single, standard) : "",
       program.options.bare ? " " + program.options.name + "_bare" : "",
-      device ? " on the simulator, which is where mrvlc is installed or built" : "", single ? "../" : "");
+      device ? " on the simulator, which is where mrvlc is installed or built" : "", single ? "../" : "",
+      standard);
 }
 
 }  // namespace mrvlc::chost

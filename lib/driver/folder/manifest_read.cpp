@@ -1,10 +1,13 @@
 // manifest.json as data: every field is checked.
+#include <algorithm>
+
 #include "folder/output_folder.h"
 #include "mrvlc/driver/options.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/file_names.h"
 #include "mrvlc/support/hash.h"
+#include "mrvlc/target/library.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
@@ -166,6 +169,11 @@ bool read_linked(const Json& json, OutputFolder& folder) {
   if (json.is_null()) return true;
   if (!read_names(member(json, "sources"), folder.sources)) return false;
   if (!read_names(member(json, "libraries"), folder.libraries)) return false;
+  if (const Json& standard = member(json, "standard"); !standard.is_null()) {
+    const auto name = text(standard);
+    if (!name || std::ranges::find(target::kStandards, *name) == std::end(target::kStandards)) return false;
+    folder.standard = target::standard_flags(*name);
+  }
   folder.tells_linked = true;
   folder.calls_libraries = member(json, "includes").is_array() && !member(json, "includes").empty();
   return true;

@@ -46,10 +46,11 @@ struct OutputFolder {
   std::vector<std::string> targets;                       // accelerators; none: of the host alone
   std::map<std::string, std::string, std::less<>> files;  // all but the manifest, with their SHA-256
   std::vector<Port> inputs, outputs;
-  std::vector<std::string> bound_inputs;        // of the model; constants of the program
-  std::vector<std::string> sources, libraries;  // chost::Linked
-  bool tells_linked = false;                    // the manifest says what is linked
-  bool calls_libraries = false;                 // ... and there is something
+  std::vector<std::string> bound_inputs;             // of the model; constants of the program
+  std::vector<std::string> sources, libraries;       // chost::Linked
+  std::vector<std::string> standard = {"-std=c99"};  // chost::Linked
+  bool tells_linked = false;                         // the manifest says what is linked
+  bool calls_libraries = false;                      // ... and there is something
 
   // A file of the manifest; MRV0712 when it is not what was written, MRV0713 when it is not listed.
   Result<std::string> bytes(const std::string& file) const;

@@ -100,6 +100,8 @@ Status add_library(const std::string& name, const target::TargetText& text, std:
   if (package.split_bias) add_once(out.passes, std::string_view("split-bias"));
   if (package.integers) add_once(out.passes, std::string_view("separate-dequantize"));
   out.integers = out.integers || package.integers;
+  out.standard = target::both_standards(out.standard, package.standard);
+  out.linked.standard = target::standard_flags(out.standard);
   for (const std::string& file : package.headers) {
     MRVLC_TRY(reader.copy(file, model));
     add_once(out.linked.includes, "\"" + file + "\"");

@@ -7,6 +7,7 @@
 #include "mrvlc/partition/source_rules.h"
 #include "mrvlc/passes/pass.h"
 #include "mrvlc/target/find.h"
+#include "mrvlc/target/library.h"
 
 namespace mrvlc::driver {
 
@@ -16,8 +17,9 @@ struct Libraries {
   chost::Linked linked;
   std::vector<std::pair<std::string, std::string>> files;  // of packages, for OUT: name and bytes
   std::vector<ReadFile> read;
-  std::vector<std::string_view> passes;  // that they ask for, behind all others
-  bool integers = false;                 // one of them takes weights behind DequantizeLinear
+  std::string_view standard = target::kStandards[0];  // that suits all of them
+  std::vector<std::string_view> passes;               // that they ask for, behind all others
+  bool integers = false;                              // one of them takes weights behind DequantizeLinear
 };
 
 // Adds the package of a target file of kind `call`, which was found by `name`. Warnings about its rules go to

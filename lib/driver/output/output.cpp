@@ -137,6 +137,7 @@ Json manifest_json(const CompiledModel& m, const CompileOptions& options, const 
   if (m.accelerators.size() > 1) out["accelerators"] = m.target_names();
   out["linked"] = {
       {"includes", linked.includes}, {"sources", linked.sources}, {"libraries", linked.libraries}};
+  if (m.libraries.standard != target::kStandards[0]) out["linked"]["standard"] = m.libraries.standard;
   out["model"] = {{"name", m.name}, {"sha256", m.model.sha256}};
   out["read"] = read_json(m.read);
   out["options"] = options_json(options);

@@ -57,7 +57,8 @@ Status compile_package(const std::filesystem::path& folder, const Libraries& lib
   const std::filesystem::path probe = temporary.path() / "called.c";
   MRVLC_TRY(write_file_atomic(probe, probe_text(library)));
   MRVLC_ASSIGN(std::vector<std::string> argv, c_compiler(compiler.cc));
-  argv.insert(argv.end(), {"-std=c99", "-fsyntax-only", "-I" + folder.string(), probe.string()});
+  argv.insert(argv.end(), library.linked.standard.begin(), library.linked.standard.end());
+  argv.insert(argv.end(), {"-fsyntax-only", "-I" + folder.string(), probe.string()});
   argv.insert(argv.end(), std::begin(chost::kStrictCalls), std::end(chost::kStrictCalls));
   for (std::string& flag : flags_of(compiler)) argv.push_back(std::move(flag));
   for (const std::string& source : library.linked.sources) argv.push_back((folder / source).string());

@@ -49,7 +49,7 @@ std::vector<std::string> stub_command(const OutputFolder& folder, const std::str
                        [&](const std::string& word) { return word.starts_with(begin); });
   };
   if (cflags.empty() && !says("-O")) argv.emplace_back("-O2");
-  if (!says("-std=")) argv.emplace_back("-std=c99");
+  if (!says("-std=")) argv.insert(argv.end(), folder.standard.begin(), folder.standard.end());
   // A template of arguments that does not suit the function is a mistake, not a warning.
   if (folder.calls_libraries)
     argv.insert(argv.end(), std::begin(chost::kStrictCalls), std::end(chost::kStrictCalls));

@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kStackUsage = "-fstack-usage";
 
 // Its own words last: of two that contradict each other compilers heed the last.
-std::vector<std::string> compiler_words(const std::string& text) {
+std::vector<std::string> compiler_words(const std::string& text, const std::vector<std::string>& standard) {
   std::vector<std::string> words = split_words(text);
   const auto says = [&](std::string_view begin) {
     return std::any_of(words.begin() + 1, words.end(),
@@ -28,7 +28,7 @@ std::vector<std::string> compiler_words(const std::string& text) {
   };
   std::vector<std::string> own;
   if (!says("-O")) own.emplace_back("-Os");
-  if (!says("-std=")) own.emplace_back("-std=c99");
+  if (!says("-std=")) own.insert(own.end(), standard.begin(), standard.end());
   words.insert(words.begin() + 1, own.begin(), own.end());
   words.emplace_back("-c");
   return words;
@@ -124,7 +124,7 @@ std::vector<Frame> read_frames(std::string_view text) {
 }
 
 std::string shown_compiler(const std::string& text) {
-  return split_words(text).empty() ? "" : shown(compiler_words(text));
+  return split_words(text).empty() ? "" : shown(compiler_words(text, ProgramText().standard));
 }
 
 Result<std::optional<CodeSize>> measure_size(const std::string& compiler, const ProgramText& program) {
@@ -132,7 +132,8 @@ Result<std::optional<CodeSize>> measure_size(const std::string& compiler, const 
   if (split_words(compiler).empty()) return make_diag<DiagCode::MRV0004>("--measure-size: names no compiler");
   InterruptGuard guard;
   MRVLC_ASSIGN(const TemporaryDir temporary, TemporaryDir::create());
-  MRVLC_ASSIGN(CodeSize size, Measuring(program, compiler_words(compiler), temporary.path()).run());
+  MRVLC_ASSIGN(CodeSize size,
+               Measuring(program, compiler_words(compiler, program.standard), temporary.path()).run());
   return std::optional(std::move(size));
 }
 

@@ -33,6 +33,7 @@ std::vector<Frame> read_frames(std::string_view text);
 struct ProgramText {
   std::vector<std::string> compiled;
   std::vector<const std::vector<std::pair<std::string, std::string>>*> files;
+  std::vector<std::string> standard = {"-std=c99"};  // chost::Linked
 };
 // Of --measure-size, unless that is empty. Compiles the program's C, without examples and files of weights,
 // by these words and -Os. MRV0708: the compiler refuses it; MRV0642: what it writes is no ELF file.

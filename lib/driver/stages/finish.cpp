@@ -21,7 +21,7 @@ Status generate_host(CompiledModel& m, const std::optional<chost::Tuning>& tunin
   tell_host(m, said.diagnostics);
   warn_ineffective_options(m.options, m, said.diagnostics);
   warn_unread(m, said.diagnostics);
-  ProgramText text{{m.name + ".c"}, {&m.host.files, &m.libraries.files}};
+  ProgramText text{{m.name + ".c"}, {&m.host.files, &m.libraries.files}, m.libraries.linked.standard};
   const std::vector<std::string>& linked = m.libraries.linked.sources;
   text.compiled.insert(text.compiled.end(), linked.begin(), linked.end());
   MRVLC_ASSIGN(m.size, measure_size(m.options.measure_size, text));

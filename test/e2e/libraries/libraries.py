@@ -222,6 +222,27 @@ def refusals(model, folder):
         (broken / file).write_text(text)
 
 
+def other_standards(model, folder):
+    """A library in GNU's C: it compiles where it says so, and the results stay those of the host."""
+    package = folder / "packages" / "vanilla"
+    shutil.copytree(PACKAGES / "vanilla", package)
+    source = package / "vanilla.c"
+    source.write_text(source.read_text().replace("float sum = 0;", "typeof(0.0f) sum = 0;"))
+    assert "MRV0708" in run([MRVLC, "targets", "check", package], status=3)
+    target = read(package, "target.json")
+    for wrong in ("c89", 11, "c11 -include /etc/passwd"):
+        (package / "target.json").write_text(json.dumps({**target, "standard": wrong}))
+        assert "MRV0351" in run([MRVLC, "targets", "check", package], status=1)
+    (package / "target.json").write_text(json.dumps({**target, "standard": "gnu11"}))
+    run([MRVLC, "targets", "check", package])
+    out = folder / "gnu"
+    run([MRVLC, "compile", model, "-o", out, "--target", "vanilla,host", "--target-dir", package.parent, "--no-probe"])
+    assert read(out, "manifest.json")["linked"]["standard"] == "gnu11"
+    assert "$(CC) -std=gnu11 -ffp-contract=off $(CFLAGS)" in (out / "Makefile").read_text()
+    run(["make", "-C", out])
+    check_same(results(out, folder), results(folder / "host", folder), 1e-4)
+
+
 def three_targets(zoo, folder):
     """An accelerator, a library and the host: what both take, integers too, is the first one's."""
     folder.mkdir()
@@ -248,6 +269,7 @@ def main():
     same_bytes(digits, WORK / "digits")
     check_queries(WORK / "digits" / "nn")
     given_back(digits, WORK / "digits")
+    other_standards(digits, WORK / "digits")
     refusals(digits, WORK / "refusals")
     zoo = pathlib.Path(os.environ.get("MRVLC_SHARED", "/nowhere")) / "data" / "zoo"
     for name, vanilla, nn in (("mnist_cntk", 2, 2), ("tiny_resnet8_f32", 5, 9), ("squeezenet_fp16", 25, 26)):

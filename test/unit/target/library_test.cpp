@@ -18,6 +18,19 @@ std::string fault(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("of several libraries the standard is that which suits all") {
+  CHECK(target::both_standards("c99", "c99") == "c99");
+  CHECK(target::both_standards("c17", "c11") == "c17");
+  CHECK(target::both_standards("gnu99", "c11") == "gnu11");
+  CHECK(target::both_standards("c11", "gnu11") == "gnu11");
+  CHECK(target::standard_flags("c11") == std::vector<std::string>{"-std=c11"});
+  CHECK(target::standard_flags("gnu17") == std::vector<std::string>{"-std=gnu17", "-ffp-contract=off"});
+  CHECK(target::parse_library(package(R"("standard": "c11")"), "lib")->standard == "c11");
+  CHECK(target::parse_library(package(""), "lib")->standard == "c99");
+  for (const char* wrong : {R"("standard": "c89")", R"("standard": 11)", R"("standard": "c11 -O3")"})
+    CHECK(fault(package(wrong)).find("'standard'") != std::string::npos);
+}
+
 TEST_CASE("a package names its files, and has rules by its name") {
   const auto least = target::parse_library(package(""), "lib");
   REQUIRE(least.ok());
