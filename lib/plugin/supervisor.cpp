@@ -75,7 +75,10 @@ class Watch {
     for (;;) {
       siginfo_t info{};
       const int signal = ::sigtimedwait(&signals_, &info, &second);
-      if (signal == SIGINT || signal == SIGTERM) ::kill(child_, signal);
+      if (signal == SIGINT || signal == SIGTERM) {
+        interrupted_ = true;
+        ::kill(child_, signal);
+      }
       int status = 0;
       if (::waitpid(child_, &status, WNOHANG) == child_) return ended(status);
       look();
@@ -114,8 +117,7 @@ class Watch {
       return 128 + signal;
     }
     const int code = WEXITSTATUS(status);
-    constexpr int kInterrupted = 128;  // and the signal, as this program ends by one
-    if ((r.inside && code < kInterrupted) || code == 0)
+    if ((r.inside && !interrupted_) || code == 0)
       return say(fault(r, fmt::format("ends the process, with exit code {}", code)));
     return code;
   }
@@ -123,7 +125,7 @@ class Watch {
   pid_t child_;
   sigset_t signals_;
   long long told_ = -1;
-  bool killed_ = false;
+  bool killed_ = false, interrupted_ = false;
 };
 
 // exit() in a call. What is to be destroyed at the end is in use by other threads: none of it is.

@@ -279,8 +279,8 @@ struct Access {
   uint64_t run = 0, stride = 0;
 };
 // Everything the instruction touches, one access an operand (and destination tile) or few; both the
-// compiler's dependency tracker and the simulator's hazard detector use it, the latter only for bounds: its
-// hazards come from exact bytes.
+// compiler's dependency tracker and the simulator use it, the latter for bounds and for the memory that it
+// makes NaN before a run: its hazards come from exact bytes, which a test holds against these.
 std::vector<Access> accesses(const Instruction& instruction);
 
 // 256-byte encodings, little-endian; layout in docs/isa.md. decode() validates every enumeration and reserved

@@ -29,6 +29,8 @@ static int legal(void* context, const mrvl_plugin_region* layer, mrvl_plugin_ans
 #elif FAULT == 22
   raise(SIGSEGV);
   return 1;
+#elif FAULT == 33
+  exit(200);
 #elif FAULT == 29
   puts("HELLO");
   return 1;

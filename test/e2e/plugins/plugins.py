@@ -168,6 +168,7 @@ GUESTS = {
     20: "the function 'legal' of its plug-in ends the process, with exit code 0",
     21: "the function 'legal' of its plug-in ends the process, with exit code 0",
     22: "the function 'legal' of its plug-in ends in signal 11",
+    33: "the function 'legal' of its plug-in ends the process, with exit code 200",
     23: "the function 'encode' of its plug-in gives something else for the same region when it is called again",
     24: "the function 'cost' of its plug-in gives -1 seconds",
     25: "the function 'cost' of its plug-in fails: out of order",
