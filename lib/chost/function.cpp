@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include "layer_comment.h"
 #include "mrvlc/ir/lineage.h"
 #include "mrvlc/ir/metadata.h"
 #include "mrvlc/support/characters.h"
@@ -231,6 +232,7 @@ std::string Function::table(const Tensor& tensor, int64_t alignment) {
 
 std::string Function::need(Piece piece) {
   program_.library.require(piece, program_.expr(nodes_.front()));
+  needed_.push_back(piece);
   return fmt::format("{}_{}", program_.options.name, name(piece));
 }
 
@@ -266,9 +268,9 @@ Call Function::finish() {
   if (cut_) list += ", const ptrdiff_t part, const ptrdiff_t parts";
   FunctionText text;
   text.symbol = symbol_;
-  text.text =
-      fmt::format("{}static {}{} {}({}) {{\n{}{}}}\n", origin_comment(), attributes_,
-                  fallible ? "int" : "void", symbol_, list.empty() ? "void" : list, front_lines_, body_);
+  text.text = fmt::format("{}{}static {}{} {}({}) {{\n{}{}}}\n", origin_comment(),
+                          layer_comment(program_, nodes_, needed_), attributes_, fallible ? "int" : "void",
+                          symbol_, list.empty() ? "void" : list, front_lines_, body_);
   text.expr = program_.expr(nodes_.front());
   for (size_t i = 1; i < nodes_.size(); ++i) text.fused.push_back(program_.expr(nodes_[i]));
   for (auto& f : front_) program_.functions.push_back(std::move(f));

@@ -111,6 +111,7 @@ class Function {
   Program& program_;
   std::vector<ir::NodeId> nodes_;
   std::string symbol_, body_, attributes_, front_lines_;  // declarations in front of the body
+  std::vector<Piece> needed_;
   bool views_ = false, fallible_ = false, reports_ = false, cut_ = false;
   int depth_ = 1, scratches_ = 0;
   std::vector<Param> params_;

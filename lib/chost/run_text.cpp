@@ -82,7 +82,7 @@ std::string RunText::address(BufferId id) const {
     default:
       return fmt::format("(void*){}",
                          plus_offset(fmt::format("MRVL_{}AT(a, {}, {})", s.is_arena ? "ARENA_" : "",
-                                                 arena_.offsets.at(root), std::max<int64_t>(s.bytes, 1)),
+                                                 names_of_buffers_.at(root), std::max<int64_t>(s.bytes, 1)),
                                      offset));
   }
 }
@@ -95,6 +95,7 @@ std::string RunText::mutable_address(ir::ValueId value) const {
 std::string RunText::function(const std::string& symbol) {
   head(symbol);
   check_arguments();
+  out_ += buffer_table(program_, arena_, names_of_buffers_);
   put("MRVL_GUARD_ARENA({}, {});", arena_.bytes > 0 ? "a" : "NULL", arena_.bytes);
   declare_views();
   take_input_dims();
@@ -301,7 +302,8 @@ std::string RunText::view_argument(ir::ValueId value) const {
   const BufferId root = program_.resolve(program_.buffer_of(value)).first;
   const Buffer& s = program_.buffers[root.index()];
   if (s.kind != Buffer::Kind::Arena) return view;
-  return fmt::format("MRVL_OPEN({}, {}, {})", view, arena_.offsets.at(root), std::max<int64_t>(s.bytes, 1));
+  return fmt::format("MRVL_OPEN({}, {}, {})", view, names_of_buffers_.at(root),
+                     std::max<int64_t>(s.bytes, 1));
 }
 
 void RunText::call(const Step& step, const Call& c) {

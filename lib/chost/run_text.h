@@ -2,6 +2,7 @@
 #pragma once
 #include <set>
 
+#include "buffer_names.h"
 #include "function.h"
 #include "text.h"
 
@@ -11,7 +12,11 @@ class RunText {
  public:
   // `interface`: of NAME_run; nullptr for a body, whose inputs and outputs are arrays of views.
   RunText(const Program& program, const Interface* interface, const ArenaResult& arena)
-      : program_(program), interface_(interface), arena_(arena), prefix_(program.options.name) {}
+      : program_(program),
+        interface_(interface),
+        arena_(arena),
+        prefix_(program.options.name),
+        names_of_buffers_(buffer_names(program, arena)) {}
 
   // The whole function. `symbol`: that of a body.
   std::string function(const std::string& symbol = {});
@@ -65,6 +70,7 @@ class RunText {
   const Interface* interface_;
   const ArenaResult& arena_;
   const std::string& prefix_;
+  const std::map<BufferId, std::string> names_of_buffers_;
   std::string out_;
   size_t depth_ = 1;  // of blocks
 };

@@ -20,6 +20,8 @@ struct ArenaResult {
   int64_t bytes = 0, lower_bound = 0;
   ArenaPeak peak = {};
   std::map<BufferId, int64_t> offsets;  // of arena stores without parent
+  // Of the same, the first and the last step (index) that need it; the last may be one beyond: the end.
+  std::map<BufferId, std::pair<size_t, size_t>> steps;
 };
 // MRV0604, at the node where most is alive, when it needs more than the limit of the options.
 Result<ArenaResult> plan_program_arena(const Program& program);
