@@ -5,7 +5,7 @@
 #include <cstring>
 #include <map>
 
-#include "layer_comment.h"
+#include "naming/layer_comment.h"
 #include "mrvlc/ir/lineage.h"
 #include "mrvlc/ir/metadata.h"
 #include "mrvlc/support/characters.h"

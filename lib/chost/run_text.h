@@ -2,8 +2,8 @@
 #pragma once
 #include <set>
 
-#include "buffer_names.h"
 #include "function.h"
+#include "naming/buffer_names.h"
 #include "text.h"
 
 namespace mrvlc::chost {
@@ -16,7 +16,7 @@ class RunText {
         interface_(interface),
         arena_(arena),
         prefix_(program.options.name),
-        names_of_buffers_(buffer_names(program, arena)) {}
+        buffer_names_(program, arena) {}
 
   // The whole function. `symbol`: that of a body.
   std::string function(const std::string& symbol = {});
@@ -57,6 +57,7 @@ class RunText {
   void check_inputs();
   void step(const Step& step);
   void put_check(const Step& step, const ElementCheck& check);
+  std::string arguments(const Call& call) const;
   void call(const Step& step, const Call& call);
   void device_call(const Step& step);
   void cpu_call(const Step& step);
@@ -70,7 +71,7 @@ class RunText {
   const Interface* interface_;
   const ArenaResult& arena_;
   const std::string& prefix_;
-  const std::map<BufferId, std::string> names_of_buffers_;
+  const BufferNames buffer_names_;
   std::string out_;
   size_t depth_ = 1;  // of blocks
 };

@@ -32,7 +32,9 @@ inline constexpr int64_t kArenaAlign = 64;
 std::string dims_text(const TensorType& type);
 
 std::string header_text(const Program& program, const Interface& interface, int64_t arena_bytes);
-CSource source_text(const Program& program, const Interface& interface, const ArenaResult& arena);
+// Without NAME_infer, and without weights that are part of it.
+CSource source_text(const Program& program, const Interface& interface, const ArenaResult& arena,
+                    const PublicNames& names);
 // weights.cpp. What NAME.c and NAME.h say of the weights, and their files (WeightsAs); the blob is
 // taken.
 std::string declare_weights(const Program& program);

@@ -1,0 +1,114 @@
+// What generated C says of a layer: the model's names, shapes, products, the kernel and why that one.
+#include "naming/layer_comment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "mrvlc/ops/op_kind.h"
+#include "mrvlc/ops/work.h"
+#include "mrvlc/support/saturating.h"
+
+namespace mrvlc::chost {
+namespace {
+
+// Those that compute layers; others help them.
+constexpr Piece kLayerKernels[] = {
+    Piece::winograd,        Piece::conv_rows,      Piece::conv,        Piece::depthwise,
+    Piece::depthwise3,      Piece::depthwise_lanes, Piece::gemm,        Piece::gemv,
+    Piece::gemv_half,       Piece::recurrent,      Piece::recurrent_half, Piece::pool_planes,
+    Piece::integer_conv,    Piece::integer_few,    Piece::integer_depthwise, Piece::integer_matrix};
+
+// In quotes, with a space in front: the end of a long one, which says more. Empty without a name.
+std::string quoted(std::string_view name) {
+  constexpr size_t kMost = 60;
+  if (name.empty()) return {};
+  const bool is_long = name.size() > kMost;
+  if (is_long) name.remove_prefix(name.size() - kMost);
+  return fmt::format(" '{}{}'", is_long ? "..." : "", comment_text(name));
+}
+
+std::string node_text(const Program& program, ir::NodeId id) {
+  const ir::Node& node = program.node(id);
+  return comment_text(node.op->name) + quoted(node.name);
+}
+
+std::string shape_text(const TensorType& type) {
+  if (type.wrapper != Wrapper::None || !type.has_rank()) return "?";
+  std::string text;
+  for (int64_t d = 0; d < type.rank(); ++d)
+    text += fmt::format("{}{}{}", d == 0 ? "" : "x", type.is_dynamic(d) ? "<=" : "",
+                        type.shape[static_cast<size_t>(d)]);
+  return text.empty() ? "1" : text;
+}
+
+bool is_conv(const ir::Node& node) {
+  return node.is(Op::Conv, Op::ConvTranspose, Op::QLinearConv, Op::ConvInteger);
+}
+
+// What the dimensions of operand `i` mean, where its operator says so: " (NCHW)".
+std::string letters(const ir::Node& node, size_t i, int64_t rank) {
+  const bool is_pool = node.is(Op::AveragePool, Op::MaxPool, Op::GlobalAveragePool, Op::GlobalMaxPool);
+  if (i == 0 && node.is(Op::LSTM, Op::GRU, Op::RNN) && rank == 3) return " (TNC)";
+  if (rank < 3 || rank > 5 || (!is_conv(node) && !is_pool)) return {};
+  const std::string_view space = std::string_view("DHW").substr(static_cast<size_t>(5 - rank));
+  if (i == 0) return fmt::format(" (NC{})", space);
+  return node.is(Op::Conv) && i == 1 ? fmt::format(" (MC{})", space) : std::string();
+}
+
+// Those of more than one element; of constants, with their names.
+std::string operands(const Program& program, const ir::Node& head) {
+  constexpr size_t kMost = 4;
+  std::string text;
+  size_t shown = 0;
+  for (size_t i = 0; i < head.inputs.size(); ++i) {
+    if (!head.inputs[i].valid()) continue;
+    const ir::Value& value = program.graph.value(head.inputs[i]);
+    if (i > 0 && value.type.wrapper == Wrapper::None && value.type.elements() <= 1) continue;
+    if (shown++ == kMost) return text + ", ...";
+    text += text.empty() ? "" : ", ";
+    if (value.kind == ir::ValueKind::Constant && value.type.rank() > 1)
+      text += quoted(value.name).substr(1) + " ";
+    text += shape_text(value.type) + letters(head, i, value.type.rank());
+  }
+  return text;
+}
+
+std::string results(const Program& program, const ir::Node& last) {
+  std::string text;
+  for (ir::ValueId v : last.outputs)
+    if (v.valid()) text += (text.empty() ? "" : ", ") + shape_text(program.graph.value(v).type);
+  return text;
+}
+
+// "; K_conv_rows, expected to be the fastest"
+std::string kernel_text(const Program& program, ir::NodeId head, std::span<const Piece> needed) {
+  const auto is_needed = [&](Piece piece) { return std::ranges::find(needed, piece) != needed.end(); };
+  const auto kernel = std::ranges::find_if(kLayerKernels, is_needed);
+  if (kernel == std::end(kLayerKernels)) return {};
+  std::string text = fmt::format("; K_{}", name(*kernel));
+  const auto& choices = program.module.choices;  // the last is that of this layer, if it had one
+  if (choices.empty() || choices.back().expr != program.expr(head)) return text;
+  const bool fastest = program.options.optimize == Optimize::Speed;
+  return text + (choices.back().tuned ? ", as tuned" : fastest ? ", expected to be the fastest" : ", one for all");
+}
+
+}  // namespace
+
+std::string layer_comment(const Program& program, std::span<const ir::NodeId> nodes,
+                          std::span<const Piece> needed) {
+  constexpr size_t kMost = 8;  // nodes
+  std::string names;
+  int64_t macs = 0;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (i < kMost) names += (i == 0 ? "" : " + ") + node_text(program, nodes[i]);
+    macs = saturating_add(macs, ops::macs(program.graph, program.node(nodes[i])));
+  }
+  if (nodes.size() > kMost) names += " + ...";
+  std::string text = fmt::format("/* {}: {} -> {}", names, operands(program, program.node(nodes.front())),
+                                 results(program, program.node(nodes.back())));
+  if (macs > 0) text += fmt::format("; {} MAC", macs);
+  return text + kernel_text(program, nodes.front(), needed) + ". */\n";
+}
+
+}  // namespace mrvlc::chost
