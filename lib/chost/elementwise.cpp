@@ -285,9 +285,10 @@ void declare_epilogue(Function& f, const Epilogue& e) {
   FunctionText text;
   text.symbol = tail.symbol();
   text.text = fmt::format(
+      "/* The end of {}. */\n"
       "static void {}(const void* const* args, float* y, ptrdiff_t row, ptrdiff_t col, ptrdiff_t at,\n"
       "    ptrdiff_t n) {{\n{}{}}}\n",
-      tail.symbol(), head_text, tail.body());
+      f.symbol(), tail.symbol(), head_text, tail.body());
   text.expr = f.program().expr(rest.front());
   for (size_t i = 1; i < rest.size(); ++i) text.fused.push_back(f.program().expr(rest[i]));
   f.add_front(std::move(text));

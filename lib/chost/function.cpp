@@ -268,8 +268,8 @@ Call Function::finish() {
   if (cut_) list += ", const ptrdiff_t part, const ptrdiff_t parts";
   FunctionText text;
   text.symbol = symbol_;
-  text.text = fmt::format("{}{}static {}{} {}({}) {{\n{}{}}}\n", origin_comment(),
-                          layer_comment(program_, nodes_, needed_), attributes_, fallible ? "int" : "void",
+  if (comment_.empty()) comment_ = layer_comment(program_, nodes_, needed_);
+  text.text = fmt::format("{}{}static {}{} {}({}) {{\n{}{}}}\n", origin_comment(), comment_, attributes_, fallible ? "int" : "void",
                           symbol_, list.empty() ? "void" : list, front_lines_, body_);
   text.expr = program_.expr(nodes_.front());
   for (size_t i = 1; i < nodes_.size(); ++i) text.fused.push_back(program_.expr(nodes_[i]));

@@ -11,6 +11,7 @@
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/saturating.h"
+#include "naming/common_path.h"
 #include "run_text.h"
 
 namespace mrvlc::chost {
@@ -94,6 +95,7 @@ void add_end(const Program& program, const Interface& interface, CSource& source
 Result<HostCode> generate_module(const ir::Graph& graph, const Options& options, Module& module) {
   Options named = options;  // of the program
   named.name = kLocalName;
+  module.path = common_path(graph);
   Program program(graph, module.placed, named, module);
   MRVLC_TRY(emit_program(program));
   MRVLC_ASSIGN(ArenaResult arena, plan_program_arena(program));

@@ -38,13 +38,18 @@ constexpr std::string_view kArenaMacros =
 constexpr std::string_view kRunMacros =
     "#define K_HOOK(id, done) MRVL_GUARD_STEP(K_n##id, done) if (hook) hook(user, id##u, K_n##id, done)\n"
     "#define K_LAYER(id, call) K_HOOK(id, 0); call; K_HOOK(id, 1)\n"
+    "#define K_BUFFER(name, at, bytes) name = at, name##_bytes = bytes\n"
     "#define K_AT(buffer) ((void*)MRVL_AT(a, buffer, buffer##_bytes))\n"
     "#define K_INSIDE(buffer, at) ((void*)(MRVL_AT(a, buffer, buffer##_bytes) + (at)))\n\n";
 
-constexpr std::string_view kLegend =
-    "\n/* Layers, in their order. Above each: the nodes of the model, shapes of operands -> results (N batch, C "
-    "channels,\n * M channels of results, H rows, W columns, T time), multiply-accumulates (MAC), the kernel and "
-    "why that one.\n * Kernels stand above, each once. */\n";
+std::string legend(const Module& module) {
+  std::string text =
+      "\n/* Layers, in their order. Above each: the nodes of the model, shapes of operands -> results (N batch, C "
+      "channels,\n * M channels of results, D depth, H rows, W columns, T time), multiply-accumulates (MAC), the "
+      "kernel and why that one.";
+  if (!module.path.empty()) text += fmt::format("\n * '.../' is '{}'.", comment_text(module.path));
+  return text + " */\n";
+}
 
 std::string preamble(const Program& program) {
   std::string text = fmt::format(
@@ -82,7 +87,7 @@ CSource source_text(const Program& program, const Interface& interface, const Ar
   size_t bytes = out.text().size() + run_function.text.size() + 1;
   for (const FunctionText& f : program.functions) bytes += f.text.size() + 1;
   out.reserve(bytes);
-  if (!program.functions.empty()) out.add(kLegend);
+  if (!program.functions.empty()) out.add(legend(program.module));
   for (FunctionText& f : program.functions) {
     out.add("\n");
     out.add(std::move(f));

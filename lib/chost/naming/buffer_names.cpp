@@ -6,13 +6,16 @@
 #include <algorithm>
 #include <limits>
 
+#include "naming/common_path.h"
+
 namespace mrvlc::chost {
 namespace {
 
 // As an identifier. The end of a long name says more than its beginning. What others see begins with the
 // program's prefix and ends otherwise: NAME_device is a type, NAME_x_out is nothing.
-std::string shortened(std::string_view name) {
+std::string shortened(std::string_view name, std::string_view path) {
   constexpr size_t kMost = 32;
+  if (is_below(name, path)) name.remove_prefix(path.size());
   name.remove_prefix(name.size() > kMost ? name.size() - kMost : 0);
   name.remove_prefix(std::min(name.find_first_not_of("/_.:"), name.size()));
   std::string out = to_identifier(name);
@@ -25,6 +28,7 @@ class Namer {
   Namer(const Program& program, const ArenaResult& arena) : program_(program), arena_(arena) {}
 
   std::map<BufferId, std::string> run() {
+    for (const std::string_view local : {"port_out", "cpu_out"}) unique_.make(local);  // of run_text.cpp
     for (const auto& [value, buffer] : program_.value_buffers)
       if (!program_.buffers[buffer.index()].parent.valid()) add(buffer, of_value(value) + "_out");
     // What has only parts has the name of the first.
@@ -44,11 +48,13 @@ class Namer {
     names_[buffer] = unique_.make(name);
   }
 
+  const std::string& path() const { return program_.module.path; }
+
   std::string of_value(ir::ValueId value) const {
     const ir::Value& v = program_.graph.value(value);
-    if (!v.producer.valid()) return shortened(v.name);
+    if (!v.producer.valid()) return shortened(v.name, path());
     const ir::Node& node = program_.node(v.producer);
-    return shortened(node.name.empty() || node.outputs.size() > 1 ? v.name : node.name);
+    return shortened(node.name.empty() || node.outputs.size() > 1 ? v.name : node.name, path());
   }
 
   std::string scratch_of(BufferId buffer, size_t step) const {
@@ -56,7 +62,7 @@ class Namer {
     const std::string_view what = is_arena ? "local_arena" : "scratch";
     if (step >= program_.steps.size() || program_.steps[step].group.nodes.empty()) return std::string(what);
     const ir::Node& node = program_.node(program_.steps[step].group.nodes.front());
-    return fmt::format("{}_{}", shortened(node.name.empty() ? std::string_view(node.op->name) : node.name), what);
+    return fmt::format("{}_{}", shortened(node.name.empty() ? std::string_view(node.op->name) : node.name, path()), what);
   }
 
   const Program& program_;
@@ -91,11 +97,11 @@ std::string BufferNames::table() const {
   for (const auto& [buffer, name] : names_) order.push_back(buffer);
   std::ranges::stable_sort(
       order, {}, [&](BufferId b) { return std::pair(arena_.steps.at(b).first, arena_.offsets.at(b)); });
-  std::string text = "  enum { /* offsets in the arena, bytes; the layers that need them, from the first to the last */\n";
+  std::string text = "  enum { /* the arena: offsets, bytes, and the layers from the first to the last that need them */\n";
   for (BufferId b : order) {
     const auto [first, last] = arena_.steps.at(b);
     const std::string from = step_text(program_, first), to = step_text(program_, last);
-    text += fmt::format("    {0} = {1}, {0}_bytes = {2}{3} /* {4}{5} */\n", names_.at(b), arena_.offsets.at(b),
+    text += fmt::format("    K_BUFFER({}, {}, {}){} /* {}{} */\n", names_.at(b), arena_.offsets.at(b),
                         bytes_of(program_, b), b == order.back() ? "" : ",", from,
                         from == to ? std::string() : " to " + to);
   }
