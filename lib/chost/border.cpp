@@ -7,7 +7,7 @@
 #include "mrvlc/partition/partition.h"
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/diag/general.h"
-#include "naming/layer_comment.h"
+#include "reading/layer_comment.h"
 
 namespace mrvlc::chost {
 namespace {
@@ -149,7 +149,8 @@ Call emit_to_device(Program& program, ir::NodeId node, const backend::Port& port
 Call emit_form(Program& program, ir::NodeId node, const Form& form, BufferId buffer, bool to_form,
                std::string_view what) {
   Function f(program, {node}, what);
-  f.describe(value_comment(program, form.first, to_form ? "to the form of the library" : "from the form of the library"));
+  f.describe(value_comment(program, form.first,
+                           to_form ? "to the form of the library" : "from the form of the library"));
   const TensorType& type = program.graph.value(form.first).type;
   const std::string_view c_type = ops::c_type(type.elem);
   const Border b = border_of(type.shape, form.second);

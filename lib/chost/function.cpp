@@ -5,12 +5,12 @@
 #include <cstring>
 #include <map>
 
-#include "naming/layer_comment.h"
 #include "mrvlc/ir/lineage.h"
 #include "mrvlc/ir/metadata.h"
 #include "mrvlc/support/characters.h"
 #include "mrvlc/tensor/float16.h"
 #include "names.h"
+#include "reading/layer_comment.h"
 
 namespace mrvlc::chost {
 Function::Function(Program& program, std::vector<ir::NodeId> nodes, std::string_view what)
@@ -269,8 +269,9 @@ Call Function::finish() {
   FunctionText text;
   text.symbol = symbol_;
   if (comment_.empty()) comment_ = layer_comment(program_, nodes_, needed_);
-  text.text = fmt::format("{}{}static {}{} {}({}) {{\n{}{}}}\n", origin_comment(), comment_, attributes_, fallible ? "int" : "void",
-                          symbol_, list.empty() ? "void" : list, front_lines_, body_);
+  text.text =
+      fmt::format("{}{}static {}{} {}({}) {{\n{}{}}}\n", origin_comment(), comment_, attributes_,
+                  fallible ? "int" : "void", symbol_, list.empty() ? "void" : list, front_lines_, body_);
   text.expr = program_.expr(nodes_.front());
   for (size_t i = 1; i < nodes_.size(); ++i) text.fused.push_back(program_.expr(nodes_[i]));
   for (auto& f : front_) program_.functions.push_back(std::move(f));

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <span>
 
-#include "naming/layer_comment.h"
+#include "reading/layer_comment.h"
 #include "run_text.h"
 
 namespace mrvlc::chost {

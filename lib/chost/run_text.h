@@ -3,7 +3,7 @@
 #include <set>
 
 #include "function.h"
-#include "naming/buffer_names.h"
+#include "reading/buffer_names.h"
 #include "text.h"
 
 namespace mrvlc::chost {

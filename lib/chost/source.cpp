@@ -44,8 +44,10 @@ constexpr std::string_view kRunMacros =
 
 std::string legend(const Module& module) {
   std::string text =
-      "\n/* Layers, in their order. Above each: the nodes of the model, shapes of operands -> results (N batch, C "
-      "channels,\n * M channels of results, D depth, H rows, W columns, T time), multiply-accumulates (MAC), the "
+      "\n/* Layers, in their order. Above each: the nodes of the model, shapes of operands -> results (N "
+      "batch, C "
+      "channels,\n * M channels of results, D depth, H rows, W columns, T time), multiply-accumulates (MAC), "
+      "the "
       "kernel and why that one.";
   if (!module.path.empty()) text += fmt::format("\n * '.../' is '{}'.", comment_text(module.path));
   return text + " */\n";

@@ -15,8 +15,8 @@ class PublicNames {
   // `header`: of NAME.h, which declares them; `prefix`: NAME.
   PublicNames(std::string_view prefix, std::string_view header);
 
-  // K_run becomes NAME_run, K_conv stays. Comments, literals and #include lines stay as they are: texts of the
-  // model are in them.
+  // K_run becomes NAME_run, K_conv stays. Comments, literals and #include lines stay as they are: texts of
+  // the model are in them.
   std::string published(std::string_view text) const;
 
  private:

@@ -1,5 +1,5 @@
 // What generated C says of a layer: the model's names, shapes, products, the kernel and why that one.
-#include "naming/layer_comment.h"
+#include "reading/layer_comment.h"
 
 #include <fmt/ranges.h>
 
@@ -15,11 +15,12 @@ namespace mrvlc::chost {
 namespace {
 
 // Those that compute layers; others help them.
-constexpr Piece kLayerKernels[] = {
-    Piece::winograd,        Piece::conv_rows,      Piece::conv,        Piece::depthwise,
-    Piece::depthwise3,      Piece::depthwise_lanes, Piece::gemm,        Piece::gemv,
-    Piece::gemv_half,       Piece::recurrent,      Piece::recurrent_half, Piece::pool_planes,
-    Piece::integer_conv,    Piece::integer_few,    Piece::integer_depthwise, Piece::integer_matrix};
+constexpr Piece kLayerKernels[] = {Piece::winograd,      Piece::conv_rows,      Piece::conv,
+                                   Piece::depthwise,     Piece::depthwise3,     Piece::depthwise_lanes,
+                                   Piece::gemm,          Piece::gemv,           Piece::gemv_half,
+                                   Piece::recurrent,     Piece::recurrent_half, Piece::pool_planes,
+                                   Piece::integer_conv,  Piece::integer_few,    Piece::integer_depthwise,
+                                   Piece::integer_matrix};
 
 // In quotes, without the path of the model; of a long one the end, which says more.
 std::string quoted(const Program& program, std::string_view name) {
@@ -115,7 +116,8 @@ std::string value_comment(const Program& program, ir::ValueId value, std::string
 }
 
 std::string region_comment(const Program& program, std::span<const ir::NodeId> nodes, uint32_t region) {
-  if (nodes.size() == 1) return fmt::format("/* Region {}: {}. */", region, node_text(program, nodes.front()));
+  if (nodes.size() == 1)
+    return fmt::format("/* Region {}: {}. */", region, node_text(program, nodes.front()));
   return fmt::format("/* Region {}: {} nodes, from {} to {}. */", region, nodes.size(),
                      node_text(program, nodes.front()), node_text(program, nodes.back()));
 }

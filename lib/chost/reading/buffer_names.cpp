@@ -1,5 +1,5 @@
 // Buffers are named by what lies in them, so that NAME_run reads as a list of layers.
-#include "naming/buffer_names.h"
+#include "reading/buffer_names.h"
 
 #include <fmt/format.h>
 
@@ -62,7 +62,8 @@ class Namer {
     const std::string_view what = is_arena ? "local_arena" : "scratch";
     if (step >= program_.steps.size() || program_.steps[step].group.nodes.empty()) return std::string(what);
     const ir::Node& node = program_.node(program_.steps[step].group.nodes.front());
-    return fmt::format("{}_{}", shortened(node.name.empty() ? std::string_view(node.op->name) : node.name, path()), what);
+    return fmt::format(
+        "{}_{}", shortened(node.name.empty() ? std::string_view(node.op->name) : node.name, path()), what);
   }
 
   const Program& program_;
@@ -97,7 +98,8 @@ std::string BufferNames::table() const {
   for (const auto& [buffer, name] : names_) order.push_back(buffer);
   std::ranges::stable_sort(
       order, {}, [&](BufferId b) { return std::pair(arena_.steps.at(b).first, arena_.offsets.at(b)); });
-  std::string text = "  enum { /* the arena: offsets, bytes, and the layers from the first to the last that need them */\n";
+  std::string text =
+      "  enum { /* the arena: offsets, bytes, and the layers from the first to the last that need them */\n";
   for (BufferId b : order) {
     const auto [first, last] = arena_.steps.at(b);
     const std::string from = step_text(program_, first), to = step_text(program_, last);
