@@ -60,10 +60,11 @@ std::string letters(const ir::Node& node, size_t i, int64_t rank) {
   if (rank < 3 || rank > 5 || (!is_conv(node) && !is_pool(node))) return {};
   const std::string_view space = std::string_view("DHW").substr(static_cast<size_t>(5 - rank));
   if (i == 0) return fmt::format(" (NC{})", space);
-  return node.is(Op::Conv) && i == 1 ? fmt::format(" (MC{})", space) : std::string();
+  if (!is_conv(node) || i != (node.is(Op::QLinearConv) ? 3u : 1u)) return {};
+  return fmt::format(" ({}{})", node.is(Op::ConvTranspose) ? "CM" : "MC", space);
 }
 
-// Those of more than one element; of constants, with their names.
+// The first and those that are no constant vectors or scalars (biases, scales, axes); constants with names.
 std::string operands(const Program& program, const ir::Node& head) {
   constexpr size_t kMost = 4;
   std::string text;
@@ -71,10 +72,11 @@ std::string operands(const Program& program, const ir::Node& head) {
   for (size_t i = 0; i < head.inputs.size(); ++i) {
     if (!head.inputs[i].valid()) continue;
     const ir::Value& value = program.graph.value(head.inputs[i]);
-    if (i > 0 && value.type.wrapper == Wrapper::None && value.type.elements() <= 1) continue;
+    const bool is_constant = value.kind == ir::ValueKind::Constant, is_vector = value.type.rank() < 2;
+    if (i > 0 && is_constant && is_vector) continue;
     if (shown++ == kMost) return text + ", ...";
     text += text.empty() ? "" : ", ";
-    if (value.kind == ir::ValueKind::Constant && value.type.rank() > 1)
+    if (is_constant && !is_vector)
       text += quoted(program, value.name) + " ";
     text += shape_text(value.type) + letters(head, i, value.type.rank());
   }

@@ -50,7 +50,7 @@ TEST_CASE("above a layer stand its nodes, shapes, products and kernel") {
   const std::string weights = b.graph.value(b.graph.node(ir::NodeId(size_t{0})).inputs[1]).name;
   const std::string comment =
       "/* Conv 'conv1' + Relu 'relu1': 1x4x16x16 (NCHW), '" + weights +
-      "' 8x4x1x1 (MCHW), 8, stride 2x2 -> 1x8x8x8; 2048 MAC; K_conv, expected fastest. */\n"
+      "' 8x4x1x1 (MCHW), stride 2x2 -> 1x8x8x8; 2048 MAC; K_conv, expected fastest. */\n"
       "static void K_f0_Conv(";
   CHECK(reads(c, comment));
   CHECK(reads(c, "/* Softmax 'soft': 1x8x8x8 -> 1x8x8x8. */\nstatic void K_f2_Softmax("));
