@@ -76,8 +76,7 @@ std::string operands(const Program& program, const ir::Node& head) {
     if (i > 0 && is_constant && is_vector) continue;
     if (shown++ == kMost) return text + ", ...";
     text += text.empty() ? "" : ", ";
-    if (is_constant && !is_vector)
-      text += quoted(program, value.name) + " ";
+    if (is_constant && !is_vector) text += quoted(program, value.name) + " ";
     text += shape_text(value.type) + letters(head, i, value.type.rank());
   }
   return text;

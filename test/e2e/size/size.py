@@ -67,7 +67,7 @@ def sizes():
     report = json.loads((WORK / "digits" / "report.json").read_text())
     size = report["host"]["size"]
     assert size["compiler"] == "gcc -std=c99 -O1", size["compiler"]
-    assert re.search(r"size +code .*worst stack frame \d+ B in d_", said), said
+    assert re.search(r"size +code .*worst stack frame \d+ B in K_", said), said
     subprocess.run(["gcc", "-std=c99", "-O1", "-c", "-fstack-usage", "d.c"], cwd=WORK / "digits", check=True)
     text, data, bss = map(int, subprocess.run(["size", "d.o"], cwd=WORK / "digits", capture_output=True, text=True, check=True).stdout.split()[6:9])
     assert (size["text_bytes"] + size["rodata_bytes"], size["data_bytes"], size["bss_bytes"]) == (text, data, bss), size

@@ -128,7 +128,8 @@ TEST_CASE("names that others see have the program's prefix, texts stay") {
       "int net_run(const net_error* e);\nextern \"C\" {\nvoid net_end(void);\n}\n");
   CHECK(names.published("K_run(K_MAX, K_n##id, K_conv, aK_run, K_runs)") ==
         "net_run(net_MAX, K_n##id, K_conv, aK_run, K_runs)");
-  CHECK(names.published("K_error K_end K_weights K_not") == "net_error net_end net_weights K_not");
+  CHECK(names.published("K_error K_end K_weights K_weight_words K_not") ==
+        "net_error net_end net_weights net_weight_words K_not");
   CHECK(names.published("\"K_run\\\"K_run\" 'K_run' /* K_run ' */ K_run") ==
         "\"K_run\\\"K_run\" 'K_run' /* K_run ' */ net_run");
   CHECK(names.published("#include <K_run>\nK_run") == "#include <K_run>\nnet_run");
