@@ -106,7 +106,9 @@ std::string kernel_text(const Program& program, ir::NodeId head, std::span<const
   const auto& choices = program.module.choices;  // the last is that of this layer, if it had one
   if (choices.empty() || choices.back().expr != program.expr(head)) return text;
   const bool fastest = program.options.optimize == Optimize::Speed;
-  return text + (choices.back().tuned ? ", as tuned" : fastest ? ", expected fastest" : ", one for all");
+  return text + (choices.back().taken != choices.back().expected ? ", as tuned"
+                 : fastest                                       ? ", expected fastest"
+                                                                 : ", one for all");
 }
 
 }  // namespace
