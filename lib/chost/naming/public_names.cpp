@@ -35,7 +35,7 @@ std::string_view without_prefix(std::string_view word, std::string_view prefix) 
 
 // Members of structs are no names of their own: an input of the model may be called NAME_n.
 PublicNames::PublicNames(std::string_view prefix, std::string_view header)
-    : prefix_(prefix), names_{"weights", "weight_words"} {  // these are of another file
+    : prefix_(prefix) {
   bool in_type = false;
   int depth = 0;
   for (size_t at = 0; at < header.size();) {
@@ -56,7 +56,8 @@ std::string PublicNames::published(std::string_view text) const {
   for (size_t at = 0; at < text.size();) {
     const size_t end = end_of_token(text, at);
     const std::string_view token = text.substr(at, end - at), name = without_prefix(token, kLocalName);
-    if (!name.empty() && names_.contains(name)) {
+    const bool is_symbol = !name.empty() && name[0] >= 'a' && name[0] <= 'z';
+    if (is_symbol || names_.contains(name)) {
       out += prefix_;
       out += token.substr(kLocalName.size());
     } else {

@@ -97,12 +97,12 @@ std::string results(const Program& program, const ir::Node& last) {
   return text;
 }
 
-// "; K_conv_rows, expected fastest"
+// "; kernel conv_rows, expected fastest"
 std::string kernel_text(const Program& program, ir::NodeId head, std::span<const Piece> needed) {
   const auto is_needed = [&](Piece piece) { return std::ranges::find(needed, piece) != needed.end(); };
   const auto kernel = std::ranges::find_if(kLayerKernels, is_needed);
   if (kernel == std::end(kLayerKernels)) return {};
-  std::string text = fmt::format("; K_{}", name(*kernel));
+  std::string text = fmt::format("; kernel {}", name(*kernel));
   const auto& choices = program.module.choices;  // the last is that of this layer, if it had one
   if (choices.empty() || choices.back().expr != program.expr(head)) return text;
   const bool fastest = program.options.optimize == Optimize::Speed;

@@ -67,16 +67,16 @@ def sizes():
     report = json.loads((WORK / "digits" / "report.json").read_text())
     size = report["host"]["size"]
     assert size["compiler"] == "gcc -std=c99 -O1", size["compiler"]
-    assert re.search(r"size +code .*worst stack frame \d+ B in K_", said), said
+    assert re.search(r"size +code .*worst stack frame \d+ B in d_", said), said
     subprocess.run(["gcc", "-std=c99", "-O1", "-c", "-fstack-usage", "d.c"], cwd=WORK / "digits", check=True)
     text, data, bss = map(int, subprocess.run(["size", "d.o"], cwd=WORK / "digits", capture_output=True, text=True, check=True).stdout.split()[6:9])
     assert (size["text_bytes"] + size["rodata_bytes"], size["data_bytes"], size["bss_bytes"]) == (text, data, bss), size
     frames = [line.split("\t") for line in (WORK / "digits" / "d.su").read_text().splitlines()]
     assert size["stack"]["worst_frame_bytes"] == max(int(f[1]) for f in frames) and size["stack"]["functions"] == len(frames)
-    assert all(f["function"].startswith(("d_", "K_")) and "expr_id" in f for f in size["stack"]["frames"]), size["stack"]
+    assert all(f["function"].startswith("d_") and "expr_id" in f for f in size["stack"]["frames"]), size["stack"]
     assert size["ram_bytes"] == report["host"]["arena_bytes"] + data + bss
     report_text = (WORK / "digits" / "report.txt").read_text()
-    assert "size: code" in report_text and "stack frames: K_" in report_text
+    assert "size: code" in report_text and "stack frames: d_" in report_text
     assert "usr/include" not in (WORK / "digits" / "manifest.json").read_text() + report_text
     if shutil.which("arm-none-eabi-gcc"):
         mrvlc("compile", digits, "-o", "m4", "--target", "host", "--measure-size", "arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb", "--emit", "single")

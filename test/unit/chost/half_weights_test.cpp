@@ -258,8 +258,8 @@ TEST_CASE("half weights: a tensor beyond their range stays as it is, beside othe
   CHECK(said[4].zeros == 1);
   CHECK(said[0].zeros == 0);
   CHECK(code.half_bytes == 2 * 2 * 3 * 80);
-  CHECK(has(file_of(code, "net.c"), "K_gemv(70"));
-  CHECK(has(file_of(code, "net.c"), "K_gemv_half(70"));
+  CHECK(has(file_of(code, "net.c"), "net_gemv(70"));
+  CHECK(has(file_of(code, "net.c"), "net_gemv_half(70"));
 }
 
 TEST_CASE("half weights: what else reads a constant finds it unchanged") {

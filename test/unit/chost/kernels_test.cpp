@@ -308,8 +308,8 @@ TEST_CASE("depthwise convolutions of small channels") {
   }
   GraphBuilder b = lanes_graph();
   const std::string text = file_of(generate_host(b.graph), "net.c");
-  CHECK(text.find("K_depthwise_lanes(&p") != std::string::npos);
-  CHECK(text.find("K_depthwise(&p") == std::string::npos);
+  CHECK(text.find("net_depthwise_lanes(&p") != std::string::npos);
+  CHECK(text.find("net_depthwise(&p") == std::string::npos);
 }
 
 TEST_CASE("depthwise windows of 3x3") {
@@ -319,8 +319,8 @@ TEST_CASE("depthwise windows of 3x3") {
   }
   GraphBuilder b = windows3_graph();
   const std::string text = file_of(generate_host(b.graph), "net.c");
-  CHECK(text.find("K_depthwise3(&p") != std::string::npos);
-  CHECK(text.find("K_depthwise(&p") == std::string::npos);
+  CHECK(text.find("net_depthwise3(&p") != std::string::npos);
+  CHECK(text.find("net_depthwise(&p") == std::string::npos);
 }
 
 TEST_CASE("recurrent layers") {

@@ -92,7 +92,7 @@ TEST_CASE("optimize: kernels that serve one layer faster are left out") {
   CHECK(size.size() < balanced.size());
   CHECK(balanced.size() < speed.size());
   auto has = [](const std::string& text, const std::string& function) {
-    return text.find(" K_" + function + "(") != std::string::npos;
+    return text.find(" net_" + function + "(") != std::string::npos;
   };
   for (const char* kernel : {"conv_rows", "conv_rest", "depthwise3", "depthwise_lanes"}) {
     INFO(kernel);

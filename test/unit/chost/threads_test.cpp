@@ -97,7 +97,7 @@ size_t count(const std::string& text, std::string_view what) {
 TEST_CASE("threads change nothing but the time") {
   GraphBuilder b = graph_of_loops();
   const std::string text = file_of(generate_parallel(b.graph, kMost), "net.c");
-  CHECK(count(text, "K_parallel(parallel, K_f") == 15);
+  CHECK(count(text, "net_parallel(parallel, net_f") == 15);
   same_for_all(b, "gcc -O2");
   same_for_all(b, "gcc -O1 -fopenmp");
   same_for_all(b, "gcc -O1 -fsanitize=address,undefined");
@@ -111,7 +111,7 @@ TEST_CASE("threads share convolutions by Winograd's algorithm") {
     const ir::ValueId x = b.node("Add", {b.input({1, 24, 41, 39}), b.constant(more)});
     for (int64_t m : {37, 64})
       b.output(b.node("Tanh", {b.node("Conv", {x, b.constant({m, 24, 3, 3}, 0.1), b.constant({m})})}));
-    CHECK(count(file_of(generate_parallel(b.graph, kMost, use), "net.c"), "K_winograd(&q") == 2);
+    CHECK(count(file_of(generate_parallel(b.graph, kMost, use), "net.c"), "net_winograd(&q") == 2);
     same_for_all(b, "gcc -O2 -march=native", use);
     same_for_all(b, "gcc -O1 -fsanitize=address,undefined", use);
   }
@@ -135,9 +135,9 @@ TEST_CASE("convolutions of few channels are shared by places") {
   for (WinogradUse use : {never, tile4}) {
     const std::string text = file_of(generate_parallel(b.graph, kMost, use), "net.c");
     CHECK(count(text, "q.begin = ") == 3);
-    CHECK(count(text, "K_conv(&q") == 1);
-    CHECK(count(text, "K_conv_rows(&q") == (use == never ? 2 : 1));
-    CHECK(count(text, "K_winograd(&q") == (use == never ? 0 : 1));
+    CHECK(count(text, "net_conv(&q") == 1);
+    CHECK(count(text, "net_conv_rows(&q") == (use == never ? 2 : 1));
+    CHECK(count(text, "net_winograd(&q") == (use == never ? 0 : 1));
     for (const char* compiler : {"gcc -O2 -march=native", "gcc -O1 -fsanitize=address,undefined"})
       same_for_all(b, compiler, use);
   }
@@ -159,7 +159,7 @@ TEST_CASE("small loops, and programs without threads, are called as ever") {
   GraphBuilder b;
   b.output(b.node("Tanh", {b.input({1, 100})}));
   const HostCode with = generate_parallel(b.graph, 4), without = generate_parallel(b.graph, 1);
-  CHECK(count(file_of(with, "net.c"), "K_parallel(") == 0);
+  CHECK(count(file_of(with, "net.c"), "net_parallel(") == 0);
   CHECK(count(file_of(with, "net.h"), "#define net_MAX_WORKERS 4") == 1);
   CHECK(count(file_of(without, "net.h"), "parallel") == 0);
   CHECK(count(file_of(without, "net.c"), "parallel") == 0);
