@@ -37,9 +37,13 @@ class ArenaPlanner {
     }
     const alloc::Peak peak = alloc::peak_load(items, kArenaAlign);
     if (plan.peak > limit) return too_large(plan, peak);
-    ArenaResult result{plan.peak, plan.lower_bound, told(peak), {}};
+    ArenaResult result{plan.peak, plan.lower_bound, told(peak), {}, {}};
     size_t i = 0;
-    for (const auto& [buffer, range] : live_ranges_) result.offsets[buffer] = plan.offsets[i++];
+    for (const auto& [buffer, range] : live_ranges_) {
+      result.offsets[buffer] = plan.offsets[i++];
+      result.steps[buffer] = {static_cast<size_t>(range.begin / kMoments),
+                              static_cast<size_t>((range.end - 1) / kMoments)};
+    }
     return result;
   }
 

@@ -7,6 +7,7 @@
 #include "mrvlc/partition/partition.h"
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/diag/general.h"
+#include "reading/layer_comment.h"
 
 namespace mrvlc::chost {
 namespace {
@@ -119,6 +120,7 @@ Status find_crossings(Program& program) {
 Call emit_to_device(Program& program, ir::NodeId node, const backend::Port& port, BufferId to,
                     std::string_view what) {
   Function f(program, {node}, what);
+  f.describe(value_comment(program, port.value, "to the form of the device"));
   const TensorType& type = program.graph.value(port.value).type;
   Border b = border_of(type.shape, port.perm);
   std::string x = f.read(port.value, "x"), y = f.write_buffer(to, device_type(port), "y");
@@ -147,6 +149,8 @@ Call emit_to_device(Program& program, ir::NodeId node, const backend::Port& port
 Call emit_form(Program& program, ir::NodeId node, const Form& form, BufferId buffer, bool to_form,
                std::string_view what) {
   Function f(program, {node}, what);
+  f.describe(value_comment(program, form.first,
+                           to_form ? "to the form of the library" : "from the form of the library"));
   const TensorType& type = program.graph.value(form.first).type;
   const std::string_view c_type = ops::c_type(type.elem);
   const Border b = border_of(type.shape, form.second);
@@ -163,6 +167,7 @@ Call emit_form(Program& program, ir::NodeId node, const Form& form, BufferId buf
 Call emit_from_device(Program& program, ir::NodeId node, const backend::Port& port, BufferId from,
                       std::string_view what) {
   Function f(program, {node}, what);
+  f.describe(value_comment(program, port.value, "from the form of the device"));
   const TensorType& type = program.graph.value(port.value).type;
   Border b = border_of(type.shape, port.perm);
   std::string x = f.read_buffer(from, device_type(port), "x"), y = f.write(port.value, "y");

@@ -7,13 +7,18 @@
 namespace mrvlc::chost {
 
 void CSource::add(std::string_view text) {
-  text_ += text;
+  if (names_ == nullptr) {
+    text_ += text;
+  } else {
+    text_ += names_->published(text);
+  }
   lines_ += static_cast<uint32_t>(std::ranges::count(text, '\n'));
 }
 
 void CSource::add(FunctionText&& function) {
   const uint32_t before = lines_;
   add(std::exchange(function.text, {}));
+  if (names_ != nullptr) function.symbol = names_->published(function.symbol);
   functions_.push_back(
       {std::move(function.symbol), {}, before + 1, lines_, function.expr, std::move(function.fused)});
 }
@@ -22,6 +27,7 @@ void CSource::add(std::string_view text, const std::vector<HostFunction>& functi
   for (HostFunction f : functions) {
     f.first_line += lines_;
     f.last_line += lines_;
+    if (names_ != nullptr) f.symbol = names_->published(f.symbol);
     functions_.push_back(std::move(f));
   }
   add(text);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "mrvlc/chost/chost.h"
+#include "naming/public_names.h"
 
 namespace mrvlc::chost {
 
@@ -17,6 +18,9 @@ struct FunctionText {
 
 class CSource {
  public:
+  CSource() = default;
+  // What is added has the names that others see.
+  explicit CSource(const PublicNames* names) : names_(names) {}
   void reserve(size_t bytes) { text_.reserve(bytes); }
   // Text without functions.
   void add(std::string_view text);
@@ -32,6 +36,7 @@ class CSource {
   std::vector<HostFunction> take_functions() { return std::move(functions_); }
 
  private:
+  const PublicNames* names_ = nullptr;
   std::string text_;
   uint32_t lines_ = 0;                   // ended ones
   std::vector<HostFunction> functions_;  // in order of lines; without their file

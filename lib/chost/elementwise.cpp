@@ -239,10 +239,7 @@ void declare_epilogue(Function& f, const Epilogue& e) {
   Program& program = f.program();
   const ir::Graph& graph = program.graph;
   f.need(Piece::epilogue);
-  if (e.next == f.nodes().size()) {
-    put_bounds(f, e, "NULL", "NULL");
-    return;
-  }
+  if (e.next == f.nodes().size()) return put_bounds(f, e, "NULL", "NULL");
   // The function for the rest has the text of a Function but parameters of its own.
   std::vector<ir::NodeId> rest(f.nodes().begin() + static_cast<std::ptrdiff_t>(e.next), f.nodes().end());
   Function tail(program, rest, "epilogue");
@@ -285,11 +282,12 @@ void declare_epilogue(Function& f, const Epilogue& e) {
   FunctionText text;
   text.symbol = tail.symbol();
   text.text = fmt::format(
+      "/* The end of {}. */\n"
       "static void {}(const void* const* args, float* y, ptrdiff_t row, ptrdiff_t col, ptrdiff_t at,\n"
       "    ptrdiff_t n) {{\n{}{}}}\n",
-      tail.symbol(), head_text, tail.body());
-  text.expr = f.program().expr(rest.front());
-  for (size_t i = 1; i < rest.size(); ++i) text.fused.push_back(f.program().expr(rest[i]));
+      f.symbol(), tail.symbol(), head_text, tail.body());
+  text.expr = program.expr(rest.front());
+  for (size_t i = 1; i < rest.size(); ++i) text.fused.push_back(program.expr(rest[i]));
   f.add_front(std::move(text));
   if (arg == 0) args = "NULL";
   f.put("const void* const e_args[] = {{{}}};", args);

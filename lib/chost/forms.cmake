@@ -6,7 +6,7 @@
 #   //@ hole rows number: sums of a tile
 #   //@ form form= weight=float rows=4
 #   //@ form form=_half weight=uint16_t rows=6
-# "//@ for OPERATORS: when" says which operators a kernel computes, for docs/kernels.md. In the text $weight stands for the value that the form sets. Lines between "//@ each r rows" and "//@ end each" stand there `rows` times,
+# "//@ for OPERATORS: when" says which operators a kernel computes, for docs/kernels.md and as a comment in the C. In the text $weight stands for the value that the form sets. Lines between "//@ each r rows" and "//@ end each" stand there `rows` times,
 # with $r = 0, 1, ...; such blocks may be nested. The build ends where a hole is unknown, unused, declared twice, set twice, not set, or
 # set to what is not of its kind.
 cmake_minimum_required(VERSION 3.25)
@@ -129,7 +129,8 @@ function(instantiate source result)
   set(piece "${CMAKE_MATCH_1}")
   read_holes()
   string(REGEX MATCHALL "//@ form[^\n]*" forms "${source}")
-  string(REGEX REPLACE "//@ (hole|form|for)[^\n]*\n" "" body "${source}")
+  string(REGEX REPLACE "//@ for ([^\n:]*): ([^\n]*)\n" "/* For \\1: \\2. */\n" body "${source}")
+  string(REGEX REPLACE "//@ (hole|form)[^\n]*\n" "" body "${body}")
   if(holes AND NOT forms)
     refuse("it has holes and no form")
   elseif(NOT forms)

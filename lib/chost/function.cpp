@@ -10,6 +10,7 @@
 #include "mrvlc/support/characters.h"
 #include "mrvlc/tensor/float16.h"
 #include "names.h"
+#include "reading/layer_comment.h"
 
 namespace mrvlc::chost {
 Function::Function(Program& program, std::vector<ir::NodeId> nodes, std::string_view what)
@@ -231,6 +232,7 @@ std::string Function::table(const Tensor& tensor, int64_t alignment) {
 
 std::string Function::need(Piece piece) {
   program_.library.require(piece, program_.expr(nodes_.front()));
+  needed_.push_back(piece);
   return fmt::format("{}_{}", program_.options.name, name(piece));
 }
 
@@ -266,8 +268,9 @@ Call Function::finish() {
   if (cut_) list += ", const ptrdiff_t part, const ptrdiff_t parts";
   FunctionText text;
   text.symbol = symbol_;
+  if (comment_.empty()) comment_ = layer_comment(program_, nodes_, needed_);
   text.text =
-      fmt::format("{}static {}{} {}({}) {{\n{}{}}}\n", origin_comment(), attributes_,
+      fmt::format("{}{}static {}{} {}({}) {{\n{}{}}}\n", origin_comment(), comment_, attributes_,
                   fallible ? "int" : "void", symbol_, list.empty() ? "void" : list, front_lines_, body_);
   text.expr = program_.expr(nodes_.front());
   for (size_t i = 1; i < nodes_.size(); ++i) text.fused.push_back(program_.expr(nodes_[i]));

@@ -94,6 +94,8 @@ class Function {
   const std::string& body() const { return body_; }
   // Text of another function in front of this one (epilogues).
   void add_front(FunctionText text) { front_.push_back(std::move(text)); }
+  // The comment above it, where it is no layer.
+  void describe(std::string comment) { comment_ = std::move(comment); }
   // Hands the function over to the program and returns the call.
   Call finish();
 
@@ -111,6 +113,8 @@ class Function {
   Program& program_;
   std::vector<ir::NodeId> nodes_;
   std::string symbol_, body_, attributes_, front_lines_;  // declarations in front of the body
+  std::vector<Piece> needed_;
+  std::string comment_;
   bool views_ = false, fallible_ = false, reports_ = false, cut_ = false;
   int depth_ = 1, scratches_ = 0;
   std::vector<Param> params_;

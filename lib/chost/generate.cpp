@@ -4,12 +4,14 @@
 
 #include <algorithm>
 
+#include "infer.h"
 #include "kernel_text.h"
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/partition/partition.h"
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/saturating.h"
+#include "naming/common_path.h"
 #include "run_text.h"
 
 namespace mrvlc::chost {
@@ -80,18 +82,37 @@ int64_t port_bytes(const ir::Graph& graph) {
   return all;
 }
 
+// The end of NAME.c, whose names are those of NAME.h.
+void add_end(const Program& program, const Interface& interface, CSource& source) {
+  if (infer_obstacle(interface).empty()) {
+    source.add("\n");
+    source.add(infer_function(program, interface));
+  }
+  if (program.options.single) source.add(weights_definition(program));
+}
+
+// While C is emitted, and put together, its names begin with K_.
 Result<HostCode> generate_module(const ir::Graph& graph, const Options& options, Module& module) {
-  Program program(graph, module.placed, options, module);
+  Options named = options;  // of the program
+  named.name = kLocalName;
+  module.path = common_path(graph);
+  Program program(graph, module.placed, named, module);
   MRVLC_TRY(emit_program(program));
   MRVLC_ASSIGN(ArenaResult arena, plan_program_arena(program));
-  Interface interface = make_interface(program);
+  named.name = options.name;
+  const Interface interface = make_interface(program);
+  std::string header = header_text(program, interface, arena.bytes);
+  const PublicNames names(options.name, header);
+  named.name = kLocalName;
+  CSource source = source_text(program, interface, arena, names);
+  named.name = options.name;
+  add_end(program, interface, source);
 
   HostCode code;
   code.arena_bytes = arena.bytes;
   code.arena_lower_bound_bytes = arena.lower_bound;
   code.peak = arena.peak;
   code.port_bytes = port_bytes(graph);
-  CSource source = source_text(program, interface, arena);
   code.weights_bytes = static_cast<int64_t>(program.weights.blob().size());
   code.weights = options.weights;
   code.half_bytes = module.half_bytes;
@@ -102,7 +123,7 @@ Result<HostCode> generate_module(const ir::Graph& graph, const Options& options,
   code.texts_made = module.texts_made;
   const std::string& stem = options.file_stem;
   code.functions = list_functions(program, source.take_functions());
-  code.files.emplace_back(stem + ".h", header_text(program, interface, arena.bytes));
+  code.files.emplace_back(stem + ".h", std::move(header));
   code.files.emplace_back(stem + ".c", source.take_text());
   const std::string examples = options.single ? "example/" : "";
   code.files.emplace_back(examples + "main.c", example_text(program, interface, arena.bytes));
@@ -145,7 +166,7 @@ Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& pa
   MRVLC_TRY(check_single(options, regions));
   Options asked = options;
   for (;;) {
-    Module module(options.name, partition, regions);
+    Module module(std::string(kLocalName), partition, regions);
     Result<HostCode> code = generate_module(graph, asked, module);
     if (code.ok() && !is_linkable(*code, asked)) {
       if (asked.weights == WeightsAs::Source)

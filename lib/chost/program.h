@@ -115,6 +115,7 @@ struct Module {
   std::string names;                     // C text: the names of nodes
   std::set<ir::ExprId> named;            // those whose names are there
   std::string error;                     // of the first helper asked for that does not exist
+  std::string path;                      // common_path() of the model
   std::string strings;                   // C text: constants of type String
   std::vector<std::string> region_rows;  // C text, by id: NAME_regions
   std::string region_spans;              // C text: what the rows refer to

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "reading/layer_comment.h"
 #include "run_text.h"
 
 namespace mrvlc::chost {
@@ -106,6 +107,7 @@ void RunText::device_call(const Step& step) {
     return text.empty() ? "{NULL, 0u}" : text;
   };
   open("{");
+  put("{}", region_comment(program_, step.group.nodes, region_id(step)));
   put("const mrvl_input port_in[] = {{{}}};", ports(step.device_inputs));
   put("const mrvl_output port_out[] = {{{}}};", ports(step.device_outputs));
   put("const int region_rc = {}_run_region(device, {}, port_in, {}u, port_out, {}u, {}, error);", prefix_,

@@ -13,10 +13,6 @@ std::string plus(const std::string& pointer, int64_t offset, bool is_const) {
   return fmt::format("({0}void*)(({0}unsigned char*){1} + {2})", is_const ? "const " : "", pointer, offset);
 }
 
-std::string plus_offset(std::string place, int64_t offset) {
-  return offset == 0 ? std::move(place) : fmt::format("({} + {})", place, offset);
-}
-
 // Bits of fp16 as K_beyond_half orders them.
 int ordered_half(double value) {
   const int bits = float_to_half(static_cast<float>(value)), size = bits & 0x7fff;
@@ -80,10 +76,7 @@ std::string RunText::address(BufferId id) const {
     case Buffer::Kind::Strings:
       return fmt::format("(const void*){}_strings{}", prefix_, s.index);
     default:
-      return fmt::format("(void*){}",
-                         plus_offset(fmt::format("MRVL_{}AT(a, {}, {})", s.is_arena ? "ARENA_" : "",
-                                                 arena_.offsets.at(root), std::max<int64_t>(s.bytes, 1)),
-                                     offset));
+      return buffer_names_.address(root, offset);
   }
 }
 
@@ -95,6 +88,7 @@ std::string RunText::mutable_address(ir::ValueId value) const {
 std::string RunText::function(const std::string& symbol) {
   head(symbol);
   check_arguments();
+  out_ += buffer_names_.table();
   put("MRVL_GUARD_ARENA({}, {});", arena_.bytes > 0 ? "a" : "NULL", arena_.bytes);
   declare_views();
   take_input_dims();
@@ -268,7 +262,21 @@ void RunText::close() {
   put("}}");
 }
 
+namespace {
+
+bool is_one_call(const Step& s) {
+  if (s.group.region >= 0 || s.fallback || s.before.size() != 1 || !s.after.empty()) return false;
+  const Call& c = s.before.front();
+  return c.task.empty() && !c.fallible && c.checks.empty();
+}
+
+}  // namespace
+
 void RunText::step(const Step& s) {
+  if (is_one_call(s)) {
+    const Call& c = s.before.front();
+    return put("{}_LAYER({}, {}({}));", prefix_, expr(s), c.function, arguments(c));
+  }
   auto hook = [&](int done) { put("{}_HOOK({}, {});", prefix_, expr(s), done); };
   hook(0);
   for (const Call& c : s.before) call(s, c);
@@ -301,15 +309,20 @@ std::string RunText::view_argument(ir::ValueId value) const {
   const BufferId root = program_.resolve(program_.buffer_of(value)).first;
   const Buffer& s = program_.buffers[root.index()];
   if (s.kind != Buffer::Kind::Arena) return view;
-  return fmt::format("MRVL_OPEN({}, {}, {})", view, arena_.offsets.at(root), std::max<int64_t>(s.bytes, 1));
+  return fmt::format("MRVL_OPEN({}, {})", view, buffer_names_.place(root));
 }
 
-void RunText::call(const Step& step, const Call& c) {
+std::string RunText::arguments(const Call& c) const {
   std::string args;
   for (const Param& p : c.params) {
     args += args.empty() ? "" : ", ";
     args += !p.text.empty() ? p.text : p.view.valid() ? view_argument(p.view) : address(p.buffer);
   }
+  return args;
+}
+
+void RunText::call(const Step& step, const Call& c) {
+  const std::string args = arguments(c);
   for (const ElementCheck& check : c.checks) put_check(step, check);
   if (!c.task.empty()) {
     put("{{\n    const void* const p[] = {{{}}};\n    {}_parallel(parallel, {}, p);\n  }}", args, prefix_,

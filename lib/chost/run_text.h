@@ -3,6 +3,7 @@
 #include <set>
 
 #include "function.h"
+#include "reading/buffer_names.h"
 #include "text.h"
 
 namespace mrvlc::chost {
@@ -11,7 +12,11 @@ class RunText {
  public:
   // `interface`: of NAME_run; nullptr for a body, whose inputs and outputs are arrays of views.
   RunText(const Program& program, const Interface* interface, const ArenaResult& arena)
-      : program_(program), interface_(interface), arena_(arena), prefix_(program.options.name) {}
+      : program_(program),
+        interface_(interface),
+        arena_(arena),
+        prefix_(program.options.name),
+        buffer_names_(program, arena) {}
 
   // The whole function. `symbol`: that of a body.
   std::string function(const std::string& symbol = {});
@@ -52,6 +57,7 @@ class RunText {
   void check_inputs();
   void step(const Step& step);
   void put_check(const Step& step, const ElementCheck& check);
+  std::string arguments(const Call& call) const;
   void call(const Step& step, const Call& call);
   void device_call(const Step& step);
   void cpu_call(const Step& step);
@@ -65,6 +71,7 @@ class RunText {
   const Interface* interface_;
   const ArenaResult& arena_;
   const std::string& prefix_;
+  const BufferNames buffer_names_;
   std::string out_;
   size_t depth_ = 1;  // of blocks
 };

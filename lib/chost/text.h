@@ -20,6 +20,8 @@ struct ArenaResult {
   int64_t bytes = 0, lower_bound = 0;
   ArenaPeak peak = {};
   std::map<BufferId, int64_t> offsets;  // of arena stores without parent
+  // Of the same, the first and the last step (index) that need it; the last may be one beyond: the end.
+  std::map<BufferId, std::pair<size_t, size_t>> steps;
 };
 // MRV0604, at the node where most is alive, when it needs more than the limit of the options.
 Result<ArenaResult> plan_program_arena(const Program& program);
@@ -30,7 +32,9 @@ inline constexpr int64_t kArenaAlign = 64;
 std::string dims_text(const TensorType& type);
 
 std::string header_text(const Program& program, const Interface& interface, int64_t arena_bytes);
-CSource source_text(const Program& program, const Interface& interface, const ArenaResult& arena);
+// Without NAME_infer, and without weights that are part of it.
+CSource source_text(const Program& program, const Interface& interface, const ArenaResult& arena,
+                    const PublicNames& names);
 // weights.cpp. What NAME.c and NAME.h say of the weights, and their files (WeightsAs); the blob is
 // taken.
 std::string declare_weights(const Program& program);

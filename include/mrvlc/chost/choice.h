@@ -57,9 +57,8 @@ struct LayerChoice {
   Variant taken;
   bool tuned = false;              // by Tuning
   std::optional<Variant> refused;  // what Tuning asks for in vain
-  // Of a program that is only measured: what the model of costs takes, and all legal ones, in order of Kernel
-  // and Blocks.
-  Variant expected;
+  Variant expected;                // what the model of costs takes
+  // Of a program that is only measured: all legal ones, in order of Kernel and Blocks.
   std::vector<Variant> legal;
 };
 

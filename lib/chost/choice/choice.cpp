@@ -62,7 +62,7 @@ Variant choose_variant(Program& program, const ir::Node& head, LayerVariants& va
   choice.tuned =
       found && (fastest || asked->second.kernel == variants.common().kernel) && variants.legal(asked->second);
   if (found && !choice.tuned) choice.refused = asked->second;
-  if (!choice.tuned || tuning.measuring) choice.expected = fastest ? variants.expected() : variants.common();
+  choice.expected = fastest ? variants.expected() : variants.common();
   choice.taken = choice.tuned ? asked->second : choice.expected;
   if (tuning.measuring) choice.legal = legal_variants(variants);
   program.module.choices.push_back(choice);

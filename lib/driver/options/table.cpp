@@ -91,8 +91,8 @@ const std::vector<OptionRecord>& model_options() {
 const std::vector<OptionRecord>& output_options() {
   static const std::vector<OptionRecord> all = {
       {"--name", G::Output, c::kCompile | c::kVerify | c::kBundle, "NAME",
-       "C identifier that prefixes every symbol; from the file's stem by default", r::text(member(&O::name)),
-       f::kNotInManifest},
+       "C identifier that prefixes every symbol; from the file's stem by default",
+       r::text(member(&O::name)), f::kNotInManifest},
       {"-o,--output", G::Output, c::kCompile, "OUT", "folder to write; appears whole or not at all",
        r::text(member(&O::out)), f::kNotInManifest | f::kRequired},
       {"--force", G::Output, c::kCompile, "",

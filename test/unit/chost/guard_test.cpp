@@ -51,9 +51,9 @@ constexpr const char* kRunOnce =
 HostCode shortened(HostCode code) {
   for (auto& [name, text] : code.files) {
     if (name != "m.c") continue;
-    for (size_t at = text.find("MRVL_AT(a, "); at != std::string::npos;
-         at = text.find("MRVL_AT(a, ", at + 1)) {
-      const size_t from = text.find(", ", at + 11) + 2, past = text.find(')', from);
+    const std::string buffer = "K_BUFFER(";  // name, offset, bytes
+    for (size_t at = text.find(buffer); at != std::string::npos; at = text.find(buffer, at + 1)) {
+      const size_t from = text.find(", ", text.find(", ", at) + 2) + 2, past = text.find(')', from);
       const std::string bytes = text.substr(from, past - from);
       if (bytes.find_first_not_of("0123456789") != std::string::npos) continue;  // the macro
       text.replace(from, past - from, std::to_string(std::stoll(bytes) - 4));
