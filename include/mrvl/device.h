@@ -112,6 +112,24 @@ typedef struct mrvl_device {
  * expr_id: the expression of the ID map; name: the ONNX node. */
 typedef void (*mrvl_hook)(void* user, uint32_t expr_id, const char* name, int done);
 
+/* A value of a run, of stubs made with `mrvlc compile --trace-values`: an input, or what an operator or a
+ * region has written. What is fused into another operator, or stays on the device, has no memory here. */
+typedef struct mrvl_value {
+  const char* name;  /* of the ONNX tensor */
+  const char* file;  /* the name as a file's, without extension, no two alike: mrvlc compare reads FILE.npy;
+                      * null:  of a body (If, Loop, Scan), or the model has no tensor of this name */
+  const char* node;  /* name of the ONNX node that made it; empty: an input, or the node has none */
+  uint32_t expr_id;  /* expression of the ID map that made it, or MRVL_NO_EXPRESSION: an input */
+  int type;          /* ONNX's TensorProto.DataType, as it lies here: float for float16 of the CPU */
+  const char* numpy; /* the type as files of NumPy have it, "<f4"; null: they hold none such */
+  size_t element_bytes; /* of one element */
+  int rank;
+  int64_t dim[8];   /* rank of them */
+  const void* data; /* row by row, until the hook returns; null: a sequence or an optional */
+} mrvl_value;
+#define MRVL_NO_EXPRESSION 0xffffffffu
+typedef void (*mrvl_value_hook)(void* user, const mrvl_value* value);
+
 /* A layer of the ID map in a region's last run: its first operator, and when its first instruction began and
  * its last one ended, in cycles. Layers run at the same time where the program allows. */
 typedef struct mrvl_layer {

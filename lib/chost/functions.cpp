@@ -25,12 +25,15 @@ class Emitter {
     for (FusionGroup& group : groups_) {
       Step step;
       step.group = std::move(group);
+      step.made = results(step.group);
       if (step.group.region >= 0) {
         emit_region(step);
       } else if (step.group.call >= 0) {
         emit_library_call(program_, step);
       } else if (step.group.no_code) {
         program_.without_code.push_back(program_.expr(step.group.nodes.front()));
+        auto& made = program_.steps.empty() ? program_.aliases_of_inputs : program_.steps.back().made;
+        made.insert(made.end(), step.made.begin(), step.made.end());
         continue;
       } else {
         const ir::Node& head = program_.node(step.group.nodes.front());
@@ -43,6 +46,14 @@ class Emitter {
   }
 
  private:
+  std::vector<ir::ValueId> results(const FusionGroup& group) const {
+    std::vector<ir::ValueId> all;
+    for (ir::NodeId id : group.nodes)
+      for (ir::ValueId v : program_.node(id).outputs)
+        if (v.valid()) all.push_back(v);
+    return all;
+  }
+
   // The function that runs the program takes the dimensions of inputs.
   void require_views() {
     if (groups_.empty() || program_.is_body()) return;

@@ -344,9 +344,13 @@ std::string header_text(const Program& program, const Interface& interface, int6
       infer_declaration(program, interface) + threads_text(program) + load_weights_text(program) +
           load_text(program),
       program.options.targets.size() > 1 ? fmt::format("devices[{}_DEVICE_COUNT]", p) : "device",
-      program.options.weights == WeightsAs::Blob
-          ? fmt::format("  const void* weights; /* {}_load_weights */\n", p)
-          : std::string());
+      (program.options.weights == WeightsAs::Blob
+           ? fmt::format("  const void* weights; /* {}_load_weights */\n", p)
+           : std::string()) +
+          (program.options.trace_values ? "  mrvl_value_hook value_hook; /* may be null; called with every "
+                                          "value in memory, once it is "
+                                          "there */\n  void* value_user;\n"
+                                        : ""));
   return out;
 }
 

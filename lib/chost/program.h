@@ -95,6 +95,7 @@ struct Step {
   std::vector<Call> before, after;  // calls; regions: conversions to and from the device's form
   std::vector<BufferId> device_inputs, device_outputs;
   std::optional<Fallback> fallback = {};
+  std::vector<ir::ValueId> made = {};  // values that are complete then, aliases among them
 };
 
 // What the programs of one model share: that of the model's graph, and those of the bodies of its control
@@ -113,6 +114,7 @@ struct Module {
   std::vector<FunctionText> functions;
   std::vector<ir::ExprId> without_code;  // alias nodes, computed by addresses alone
   std::string names;                     // C text: the names of nodes
+  std::vector<std::string> told_values;  // C text: rows of NAME_values, of --trace-values
   std::set<ir::ExprId> named;            // those whose names are there
   std::string error;                     // of the first helper asked for that does not exist
   std::string path;                      // common_path() of the model
@@ -149,6 +151,7 @@ class Program {
   std::map<std::pair<ir::ValueId, std::pair<ElementType, std::vector<int64_t>>>, BufferId> device_buffers;
   std::map<Form, BufferId> forms;  // that libraries read and write
   std::vector<Step> steps;
+  std::vector<ir::ValueId> aliases_of_inputs;                // made before the first step
   std::vector<std::pair<BufferId, uint32_t>> output_copies;  // to graph output
   std::vector<partition::Crossing> crossings;  // what the host rewrites for regions: find_crossings()
   std::vector<std::string> call_symbols;       // by index of Partition::calls

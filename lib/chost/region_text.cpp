@@ -130,8 +130,9 @@ void RunText::cpu_call(const Step& step) {
   for (const Call& c : f.before) call(step, c);
   declare_cpu_views(f.inputs, "in", "const ");
   declare_cpu_views(f.outputs, "out", "");
-  put("const int cpu_rc = {}(cpu_in, cpu_out, {}, hook, user, error{});", f.function,
+  put("const int cpu_rc = {}(cpu_in, cpu_out, {}, hook, user, error{}{});", f.function,
       f.arena.valid() ? "(unsigned char*)" + address(f.arena) : "NULL",
+      program_.options.trace_values ? ", device" : "",
       takes_weights() ? fmt::format(", {}_weights", prefix_) : std::string());
   put("if (cpu_rc != 0) return cpu_rc;");
   for (const Call& c : f.after) call(step, c);

@@ -93,7 +93,11 @@ std::string RunText::function(const std::string& symbol) {
   declare_views();
   take_input_dims();
   check_inputs();
-  for (const Step& s : program_.steps) step(s);
+  tell(told_values_.at_begin());
+  for (const Step& s : program_.steps) {
+    step(s);
+    tell(told_values_.behind(s));
+  }
   copy_outputs();
   tell_dims();
   if (interface_ == nullptr) {
@@ -106,19 +110,30 @@ std::string RunText::function(const std::string& symbol) {
   return std::move(out_) + "}\n";
 }
 
+namespace {
+
+// Of a body.
+std::string device_parameters(const Program& program) {
+  const std::string& prefix = program.options.name;
+  const bool runs = program.module.uses_device(program.graph);
+  if (!runs && !program.options.trace_values) return {};
+  return fmt::format(", const {}_device* device", prefix) +
+         (runs ? fmt::format(",\n    {}_state* state", prefix) : std::string());
+}
+
+}  // namespace
+
 void RunText::head(const std::string& symbol) {
   if (interface_ == nullptr) {
     out_ = fmt::format(
         "static int {1}(const {0}_view* const* in, {0}_view* const* out, unsigned char* const a, mrvl_hook "
         "hook,\n    void* user, {0}_error* error{2}{3}) {{\n",
-        prefix_, symbol,
-        program_.module.uses_device(program_.graph)
-            ? fmt::format(", const {0}_device* device,\n    {0}_state* state", prefix_)
-            : std::string(),
+        prefix_, symbol, device_parameters(program_),
         takes_weights() ? fmt::format(",\n    const unsigned char* const {}_weights", prefix_)
                         : std::string());
     if (takes_weights()) put("(void){}_weights;", prefix_);
     put("(void)in;\n  (void)out;\n  (void)a;\n  (void)error;");
+    if (program_.options.trace_values) put("(void)device;");
   } else {
     out_ = fmt::format(
         "int {0}_run{1}(const {0}_inputs* inputs, {0}_outputs* outputs, void* arena, const {0}_device* "
@@ -190,11 +205,15 @@ std::set<ir::ValueId> RunText::viewed_values() const {
       }
     }
   }
-  for (const auto* ports : {&program_.graph.inputs(), &program_.graph.outputs()}) {
-    for (ir::ValueId v : *ports) {
-      if (!program_.graph.value(v).type.is_static()) values.insert(v);
-    }
-  }
+  const auto add_dynamic = [&](const std::vector<ir::ValueId>& more) {
+    std::ranges::copy_if(more, std::inserter(values, values.end()),
+                         [&](ir::ValueId v) { return !program_.graph.value(v).type.is_static(); });
+  };
+  add_dynamic(program_.graph.inputs());
+  add_dynamic(program_.graph.outputs());
+  if (!program_.options.trace_values) return values;
+  add_dynamic(told_values_.at_begin());
+  for (const Step& step : program_.steps) add_dynamic(told_values_.behind(step));
   return values;
 }
 
@@ -343,6 +362,18 @@ std::string RunText::bytes_of(ir::ValueId value) const {
   std::string text = size_text(TensorType{type.elem, {}});
   for (int64_t d = 0; d < type.rank(); ++d) text += fmt::format(" * (size_t){}.dim[{}]", view_name(value), d);
   return text;
+}
+
+// --trace-values: the caller's hook hears of them.
+void RunText::tell(const std::vector<ir::ValueId>& values) {
+  if (!program_.options.trace_values) return;
+  for (ir::ValueId v : values) {
+    const TensorType& type = program_.graph.value(v).type;
+    const bool is_tensor = type.wrapper == Wrapper::None;
+    put("{0}_tell(device, &{0}_values[{1}], {2}, {3});", prefix_, told_values_.row(v),
+        is_tensor && !type.is_static() ? view_name(v) + ".dim" : "NULL",
+        is_tensor ? address(program_.buffer_of(v)) : "NULL");
+  }
 }
 
 void RunText::copy_outputs() {

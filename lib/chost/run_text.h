@@ -4,6 +4,7 @@
 
 #include "function.h"
 #include "reading/buffer_names.h"
+#include "reading/told_values.h"
 #include "text.h"
 
 namespace mrvlc::chost {
@@ -16,7 +17,8 @@ class RunText {
         interface_(interface),
         arena_(arena),
         prefix_(program.options.name),
-        buffer_names_(program, arena) {}
+        buffer_names_(program, arena),
+        told_values_(program, arena) {}
 
   // The whole function. `symbol`: that of a body.
   std::string function(const std::string& symbol = {});
@@ -63,6 +65,7 @@ class RunText {
   void cpu_call(const Step& step);
   void declare_cpu_views(const std::vector<ir::ValueId>& values, std::string_view kind,
                          std::string_view qualifier);
+  void tell(const std::vector<ir::ValueId>& values);
   void copy_outputs();
   void tell_dims();
   std::string bytes_of(ir::ValueId value) const;
@@ -72,6 +75,7 @@ class RunText {
   const ArenaResult& arena_;
   const std::string& prefix_;
   const BufferNames buffer_names_;
+  const ToldValues told_values_;
   std::string out_;
   size_t depth_ = 1;  // of blocks
 };

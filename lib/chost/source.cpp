@@ -39,12 +39,13 @@ constexpr std::string_view kRunMacros =
     "#define K_HOOK(id, done) MRVL_GUARD_STEP(K_n##id, done) if (hook) hook(user, id##u, K_n##id, done)\n"
     "#define K_LAYER(id, call) K_HOOK(id, 0); call; K_HOOK(id, 1)\n"
     "#define K_BUFFER(name, at, bytes) name = at, name##_bytes = bytes\n"
-    "#define K_AT(buffer) ((void*)MRVL_AT(a, buffer, buffer##_bytes))\n"
+    "#define K_DATA(buffer) ((void*)MRVL_AT(a, buffer, buffer##_bytes))\n"
     "#define K_INSIDE(buffer, at) ((void*)(MRVL_AT(a, buffer, buffer##_bytes) + (at)))\n\n";
 
 std::string legend(const Module& module) {
   std::string text =
-      "\n/* Layers, in their order. Above each: the nodes of the model, shapes of operands -> results (N "
+      "\n/* Layers, in their order; f1: expression 1 of the ID map and the hook. Above each: the nodes of "
+      "the model, shapes of operands -> results (N "
       "batch, C "
       "channels,\n * M channels of results, D depth, H rows, W columns, T time), multiply-accumulates (MAC), "
       "the "
@@ -83,6 +84,7 @@ CSource source_text(const Program& program, const Interface& interface, const Ar
           run.names() + "\n");
   out.add(kRunMacros);
   out.add(fail_function(prefix));
+  out.add(told_values_text(program.module, prefix));
   if (run.takes_weights()) out.add(instantiate(Piece::weights, prefix, {}));
   run.note_regions();
   run.add_regions(out);

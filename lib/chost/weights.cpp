@@ -119,7 +119,7 @@ std::string declare_weights(const Program& program) {
       if (any) text = "extern const unsigned char K_weights[];\n";
       break;
   }
-  if (any) text += "#define K_FLOATS(at) ((const float*)(const void*)(K_weights + (at)))\n";
+  if (any) text += "#define K_FLOATS(byte) ((const float*)(const void*)(K_weights + (byte)))\n";
   if (program.module.half_bytes > 0)
     text += "#define K_HALF_FLOATS(at) ((const uint16_t*)(const void*)(K_weights + (at)))\n";
   return with_prefix(text, program.options.name);

@@ -9,12 +9,12 @@
 namespace mrvlc::passes {
 namespace {
 
-#define MRVLC_COMMON                                                                                      \
-  "dce", "remove-identity", "fold-constants", "sums-to-means", "fuse-norms", "fuse-softmax",              \
-      "sums-of-squares", "canonicalize-shape", "canonicalize-math", "remove-identity", "dce",             \
-      "explicit-padding", "fold-pad", "fold-batchnorm", "matmul-to-gemm", "fold-scale", "fold-batchnorm", \
-      "lower-batchnorm", "fuse-activations", "fold-constants", "gather-to-slice", "fold-where",           \
-      "remove-identity", "canonicalize-shape", "canonicalize-math", "fold-scale"
+#define MRVLC_COMMON                                                                                   \
+  "dce", "remove-identity", "fold-constants", "einsum-to-matmul", "sums-to-means", "fuse-norms",       \
+      "fuse-softmax", "sums-of-squares", "canonicalize-shape", "canonicalize-math", "remove-identity", \
+      "dce", "explicit-padding", "fold-pad", "fold-batchnorm", "matmul-to-gemm", "fold-scale",         \
+      "fold-batchnorm", "lower-batchnorm", "fuse-activations", "fold-constants", "gather-to-slice",    \
+      "fold-where", "remove-identity", "canonicalize-shape", "canonicalize-math", "fold-scale"
 #define MRVLC_CLEAN_UP "fold-constants", "cse", "remove-identity", "dce"
 
 // Products of integers are made before constants are folded, which makes floats of their weights. What pools

@@ -1,5 +1,7 @@
 // Host code: the C99 stub for the CPU steps, with calls to the device for the regions.
 #pragma once
+#include <map>
+
 #include "mrvlc/backend/region_code.h"
 #include "mrvlc/chost/choice.h"
 #include "mrvlc/chost/half_weights.h"
@@ -88,6 +90,10 @@ struct Options {
   // Values that say where, of operands known at run time only, are looked at: NAME_ERROR_VALUE for one that
   // is out of range. Else it is brought into its range, or skipped.
   bool check_indices = true;
+  // NAME_device has a hook that NAME_run calls with every value in memory (mrvl_value of mrvl/device.h).
+  bool trace_values = false;
+  // By name, of the tensors of the model's own graph: the stems of their files. Of trace_values.
+  std::map<std::string, std::string> value_files = {};
   bool bare = false;  // bare.c as well: an example for a board without operating system
   // NAME.c and NAME.h alone, without the headers of include/mrvl and with the weights in NAME.c; the examples
   // lie in a folder of their own. MRV0611 with regions or libraries.

@@ -36,7 +36,7 @@ std::optional<std::string> reduce(const ReduceOptions& options, Diagnostics& dia
 
 struct CompareOptions {
   CompileOptions compile;           // of it what concerns the import
-  std::filesystem::path with;       // folder of NAME.npy, NAME as file_name() makes it of a tensor's name
+  std::filesystem::path with;       // folder of NAME.npy, NAME as value_files() has it
   std::vector<std::string> inputs;  // NAME=FILE of those that are not there
   std::optional<double> tolerance;  // as in Limits, of floats
   bool json = false;

@@ -40,7 +40,8 @@ Status BodyNode::add_body(const ir::Graph& body) {
   const bool keeps = module.texts_made;
   module.texts_made = made || keeps;
   if (!b.ok()) return std::move(b).error();
-  std::string further = module.uses_device(body) ? ", device, state" : "";
+  const bool runs = module.uses_device(body);
+  std::string further = runs ? ", device, state" : f_.program().options.trace_values ? ", device" : "";
   if (f_.program().options.weights == WeightsAs::Blob) further += ", " + f_.weights_base();
   callees_.push_back(
       {b->symbol, "(unsigned char*)" + arena_of(b->arena_bytes, keeps, rounds), std::move(further)});

@@ -16,8 +16,11 @@ Status emit_control_flow(Function& f) {
   f.pass(fmt::format("{}_error* error", n.prefix()), "error");
   const auto bodies = ir::bodies_of(n.node());
   const Module& module = f.program().module;
-  if (std::ranges::any_of(bodies, [&](const ir::Graph* body) { return module.uses_device(*body); })) {
+  const bool run_regions =
+      std::ranges::any_of(bodies, [&](const ir::Graph* body) { return module.uses_device(*body); });
+  if (run_regions || f.program().options.trace_values)
     f.pass(fmt::format("const {}_device* device", n.prefix()), "device");
+  if (run_regions) {
     f.pass(fmt::format("{}_state* state", n.prefix()), std::string(f.program().state()));
   }
   f.put("int rc = 0;");

@@ -6,43 +6,16 @@
 #include "function.h"
 #include "infer.h"
 #include "mrvlc/support/file_names.h"
+#include "naming/numpy_type.h"
 #include "text.h"
 
 namespace mrvlc::chost {
 namespace {
 
-// NumPy's name as a C string literal; NULL: its files cannot hold such values.
+// As a C literal; NULL: .npy cannot hold such values.
 std::string npy_type(const TensorType& type) {
-  if (type.wrapper != Wrapper::None || type.elem == ElementType::String) return "NULL";
-  switch (type.elem) {
-    case ElementType::F32:
-      return "\"<f4\"";
-    case ElementType::F64:
-      return "\"<f8\"";
-    case ElementType::F16:
-      return "\"<f2\"";
-    case ElementType::I8:
-    case ElementType::I4:
-    case ElementType::I2:
-      return "\"|i1\"";
-    case ElementType::I16:
-      return "\"<i2\"";
-    case ElementType::I32:
-      return "\"<i4\"";
-    case ElementType::I64:
-      return "\"<i8\"";
-    case ElementType::U16:
-    case ElementType::BF16:
-      return "\"<u2\"";
-    case ElementType::U32:
-      return "\"<u4\"";
-    case ElementType::U64:
-      return "\"<u8\"";
-    case ElementType::Bool:
-      return "\"|b1\"";
-    default:
-      return "\"|u1\"";
-  }
+  const std::string_view name = numpy_type(type);
+  return name.empty() ? "NULL" : c_string(name);
 }
 
 // Those that are no literals.
@@ -209,6 +182,7 @@ int main(int argc, char** argv) {
 )";
 
 // Around what main does.
+constexpr std::string_view kTakeDump = "  take_dump(&argc, argv, &device);\n";
 constexpr std::string_view kStart =
     "  if (start_workers(&workers, take_threads(&argc, argv)) != 0) return fail(4, \"cannot start\", "
     "\"threads\");\n";
@@ -226,7 +200,9 @@ constexpr std::string_view kAllocate = "allocate(K_ARENA_BYTES)";
 std::string main_text(const Program& program, bool large) {
   const bool device = !program.module.regions.empty(), threads = program.options.threads > 1;
   std::string text(!device ? kMainHost : program.options.targets.size() > 1 ? kMainDevices : kMainDevice);
-  text.replace(text.find("{0}"), 3, threads ? kStart : "");
+  text.replace(
+      text.find("{0}"), 3,
+      std::string(program.options.trace_values ? kTakeDump : "") + std::string(threads ? kStart : ""));
   text.replace(text.find("{1}"), 3, threads ? kStop : "");
   if (program.options.weights == WeightsAs::Blob)
     text.insert(text.find(kParsed) + kParsed.size(), kLoadWeights);
@@ -291,6 +267,7 @@ std::string example_text(const Program& program, const Interface& interface, int
   out += port_files(interface, program.options.single);
   out += "\n" + kernel(Piece::example_names).text;
   if (threads) out += "\n" + kernel(Piece::example_threads).text;
+  if (program.options.trace_values) out += "\n" + kernel(Piece::example_dump).text;
   if (large) out += "\n" + kernel(Piece::example_arena).text;
   out += run_once(interface, threads) + "\n" + kernel(Piece::example_main).text + main_text(program, large);
   return with_prefix(out, program.options.name);

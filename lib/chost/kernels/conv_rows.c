@@ -25,7 +25,7 @@ typedef struct K_conv_rows_shape {
   // of a block
   ptrdiff_t block_channels, pieces;
   // reach: rows of taps; plane: floats of a channel of the strip
-  ptrdiff_t left, top, reach, pitch, plane;
+  ptrdiff_t left, top, reach, pitch, plane; /* left, top: minus the padding */
   // of each tap, its offset in a plane
   const int* tap;
   // pieces; a part begins with a row

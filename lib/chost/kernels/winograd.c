@@ -170,7 +170,7 @@ typedef struct K_winograd_shape {
   // block: panels whose results are transformed together
   ptrdiff_t panels6, panels4, block;
   // input row and column of the first result's first tap
-  ptrdiff_t top, left;
+  ptrdiff_t top, left; /* minus the padding */
   // tiles of a block, in V at a distance of ldb floats by channel
   ptrdiff_t n, tiles, ldb;
   // of a strip: rows of input, and floats of a phase of one

@@ -34,8 +34,7 @@ std::string_view without_prefix(std::string_view word, std::string_view prefix) 
 }  // namespace
 
 // Members of structs are no names of their own: an input of the model may be called NAME_n.
-PublicNames::PublicNames(std::string_view prefix, std::string_view header)
-    : prefix_(prefix) {
+PublicNames::PublicNames(std::string_view prefix, std::string_view header) : prefix_(prefix) {
   bool in_type = false;
   int depth = 0;
   for (size_t at = 0; at < header.size();) {

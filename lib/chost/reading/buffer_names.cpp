@@ -122,7 +122,7 @@ std::string BufferNames::address(BufferId buffer, int64_t offset) const {
     return offset == 0 ? "(void*)" + at : fmt::format("(void*)({} + {})", at, offset);
   }
   if (offset != 0) return fmt::format("K_INSIDE({}, {})", names_.at(buffer), offset);
-  return fmt::format("K_AT({})", names_.at(buffer));
+  return fmt::format("K_DATA({})", names_.at(buffer));
 }
 
 }  // namespace mrvlc::chost

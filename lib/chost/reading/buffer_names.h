@@ -18,7 +18,7 @@ class BufferNames {
   std::string table() const;
   // "conv1_out, conv1_out_bytes", or the numbers without a table. Of buffers without parent.
   std::string place(BufferId buffer) const;
-  // C expression of type void*: "K_AT(conv1_out)".
+  // C expression of type void*: "K_DATA(conv1_out)".
   std::string address(BufferId buffer, int64_t offset) const;
 
  private:

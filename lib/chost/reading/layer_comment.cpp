@@ -90,6 +90,15 @@ std::string stride_text(const ir::Node& node) {
   return fmt::format(", stride {}", fmt::join(strides, "x"));
 }
 
+// ", pad 1", or the elements in front of each dimension, then behind it: ", pad 0 0 1 1".
+std::string padding_text(const ir::Node& node) {
+  if (!is_conv(node) && !node.is(Op::AveragePool, Op::MaxPool)) return {};
+  const std::vector<int64_t>& pads = ops::attr::pads(node);
+  if (std::ranges::all_of(pads, [](int64_t p) { return p == 0; })) return {};
+  const bool alike = std::ranges::all_of(pads, [&](int64_t p) { return p == pads.front(); });
+  return alike ? fmt::format(", pad {}", pads.front()) : fmt::format(", pad {}", fmt::join(pads, " "));
+}
+
 std::string results(const Program& program, const ir::Node& last) {
   std::string text;
   for (ir::ValueId v : last.outputs)
@@ -136,8 +145,8 @@ std::string layer_comment(const Program& program, std::span<const ir::NodeId> no
   }
   if (nodes.size() > kMost) names += " + ...";
   const ir::Node& head = program.node(nodes.front());
-  std::string text = fmt::format("/* {}: {}{} -> {}", names, operands(program, head), stride_text(head),
-                                 results(program, program.node(nodes.back())));
+  std::string text = fmt::format("/* {}: {}{}{} -> {}", names, operands(program, head), stride_text(head),
+                                 padding_text(head), results(program, program.node(nodes.back())));
   if (macs > 0) text += fmt::format("; {} MAC", macs);
   return text + kernel_text(program, nodes.front(), needed) + ". */\n";
 }

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "debug/tensor_judge.h"
+#include "debug/value_files.h"
 #include "mrvlc/driver/compare.h"
 #include "mrvlc/driver/data_set.h"
 #include "mrvlc/driver/debug.h"
@@ -25,14 +26,24 @@ struct Line {
   Difference difference;
 };
 
-// The file of a tensor in the folder, if there is one.
-std::optional<fs::path> file_of(const fs::path& folder, const std::string& name) {
+// The file in the folder, if there is one.
+std::optional<fs::path> file_of(const fs::path& folder, const std::string& stem) {
   for (const char* end : {".npy", ".json"}) {
     std::error_code ec;
-    fs::path file = folder / (file_name(name) + end);
+    fs::path file = folder / (stem + end);
     if (fs::is_regular_file(file, ec)) return file;
   }
   return std::nullopt;
+}
+
+// As the model has it. Numbers of 16 bits may come as floats: programs and runtimes compute them as such.
+Tensor taken(Tensor value, const TensorType& type) {
+  const bool is_narrow = type.elem == ElementType::F16 || type.elem == ElementType::BF16;
+  if (!is_narrow || value.type().wrapper != Wrapper::None || value.elem() != ElementType::F32)
+    return as_declared(std::move(value), type);
+  Tensor rounded(TensorType{type.elem, value.shape()});
+  for (int64_t i = 0; i < value.elements(); ++i) rounded.set_double(i, value.as_double(i));
+  return rounded;
 }
 
 class Comparer {
@@ -67,12 +78,15 @@ class Comparer {
     }
     MRVLC_TRY(check_names(given));
     DataSet set;
-    for (const onnx::DeclaredValue& d : declared_) {
-      std::optional<fs::path> file = file_of(o_.with, d.name);
+    std::vector<std::string> names;
+    for (const onnx::DeclaredValue& d : declared_) names.push_back(d.name);
+    const std::vector<std::string> files = file_names(names);  // as value_files() has them
+    for (size_t i = 0; i < declared_.size(); ++i) {
+      const onnx::DeclaredValue& d = declared_[i];
+      std::optional<fs::path> file = file_of(o_.with, files[i]);
       if (const auto at = given.find(d.name); at != given.end()) file = at->second;
       if (!file)
-        return make_diag<DiagCode::MRV1014>(printable(d.name), printable(file_name(d.name)),
-                                            printable(d.name));
+        return make_diag<DiagCode::MRV1014>(printable(d.name), printable(files[i]), printable(d.name));
       MRVLC_ASSIGN(Tensor value, read_value(*file, d.wrapper));
       set.inputs.push_back(std::move(value));
     }
@@ -96,11 +110,12 @@ class Comparer {
       inputs.push_back(as_declared(set.inputs[i], graph.value(graph.inputs()[i]).type));
     const size_t before = graph.outputs().size();
     std::vector<std::pair<ir::ValueId, fs::path>> compared;
+    const std::map<std::string, std::string> files = value_files(graph);  // no two alike
     for (ir::NodeId id : graph.topological_order())
       for (ir::ValueId v : graph.node(id).outputs) {
         if (!v.valid()) continue;
         ++results_;
-        if (auto file = file_of(o_.with, graph.value(v).name)) compared.emplace_back(v, *file);
+        if (auto file = file_of(o_.with, files.at(graph.value(v).name))) compared.emplace_back(v, *file);
       }
     if (compared.empty()) return make_diag<DiagCode::MRV1015>(o_.with.string());
     for (const auto& [v, file] : compared) graph.add_output(v);
@@ -109,7 +124,7 @@ class Comparer {
     for (size_t i = 0; i < compared.size(); ++i) {
       const auto& [v, file] = compared[i];
       MRVLC_ASSIGN(Tensor value, read_value(file, graph.value(v).type.wrapper));
-      theirs_[v] = as_declared(std::move(value), graph.value(v).type);
+      theirs_[v] = taken(std::move(value), graph.value(v).type);
       add(graph, v, reference[before + i]);
     }
     return {};

@@ -91,8 +91,8 @@ const std::vector<OptionRecord>& model_options() {
 const std::vector<OptionRecord>& output_options() {
   static const std::vector<OptionRecord> all = {
       {"--name", G::Output, c::kCompile | c::kVerify | c::kBundle, "NAME",
-       "C identifier that prefixes every symbol; from the file's stem by default",
-       r::text(member(&O::name)), f::kNotInManifest},
+       "C identifier that prefixes every symbol; from the file's stem by default", r::text(member(&O::name)),
+       f::kNotInManifest},
       {"-o,--output", G::Output, c::kCompile, "OUT", "folder to write; appears whole or not at all",
        r::text(member(&O::out)), f::kNotInManifest | f::kRequired},
       {"--force", G::Output, c::kCompile, "",
@@ -267,6 +267,11 @@ const std::vector<OptionRecord>& host_code_options() {
        "no check at run time of values that say where (indices, labels, lengths): one out of range is "
        "brought into its range or skipped, instead of NAME_ERROR_VALUE",
        r::flag(member(&O::host, &Host::check_indices), false)},
+      {"--trace-values", G::HostCode, c::kCodes, "",
+       "NAME_device has a hook that NAME_run calls with every value in memory: its name, type, shape and "
+       "data; "
+       "the example program then takes --dump DIR, which mrvlc compare reads",
+       r::flag(member(&O::host, &Host::trace_values))},
       {"--measure-size", G::HostCode, c::kResults, "CC",
        "a C compiler with its flags, e.g. 'arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -Os': bytes of code and "
        "stack frames for the report",

@@ -1,6 +1,7 @@
 // Targets, the model, and the other files that options name.
 #include "accuracy/compile_data.h"
 #include "accuracy/quantized_model.h"
+#include "debug/value_files.h"
 #include "folder/output_folder.h"
 #include "model/totals.h"
 #include "mrvlc/support/parallel.h"
@@ -81,6 +82,7 @@ std::optional<ImportedModel> import_model(Session& session, OpenedModel opened, 
   if (!model) return std::nullopt;
   m.model = *std::move(model);
   m.hints = calibration::input_hints(m.model.graph);
+  if (m.options.host.trace_values) m.options.host.value_files = value_files(m.model.graph);
   if (m.options.quantized == nullptr) warn_ineffective_shapes(m.options, m.model, said.diagnostics);
   const bool noted = session.phase("options", said, [&] { return note_files(m, std::move(samples)); });
   session.read = m.read;

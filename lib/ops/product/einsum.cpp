@@ -1,6 +1,8 @@
 // Einsum (ONNX Einsum-12): sums of products over labelled dimensions. Labels may repeat within an operand
 // (its diagonal), dots stand for dimensions that broadcast, and without an arrow the labels that occur once
 // are the result's, in alphabetical order.
+#include "mrvlc/ops/einsum.h"
+
 #include <algorithm>
 #include <map>
 
@@ -311,6 +313,14 @@ Status emit_einsum(EmitContext& context) {
 }
 
 }  // namespace
+
+Result<EinsumLabels> einsum_labels(const InferContext& context) {
+  MRVLC_ASSIGN(Einsum sum, einsum(context));
+  MRVLC_ASSIGN(const EinsumLoops l, loops(context, sum));
+  EinsumLabels labels{std::move(sum.operands), std::move(sum.result), {}};
+  for (size_t i = 0; i < l.labels.size(); ++i) labels.sizes[l.labels[i]] = l.sizes[i];
+  return labels;
+}
 
 const OpDef& def_Einsum() {
   static const OpDef def = [] {

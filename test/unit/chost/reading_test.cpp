@@ -40,8 +40,8 @@ TEST_CASE("a program reads as a list of layers between named buffers") {
   CHECK(reads(c, ", 2048), /* f0 to f2 */\n"));
   CHECK(reads(c, "    K_BUFFER(soft_out, "));
   CHECK(reads(c, ", 2048) /* f2 to f3 */\n  };\n"));
-  CHECK(reads(c, "  K_LAYER(2, net_f2_Softmax(K_AT(relu1_out), K_AT(soft_out)));\n"));
-  CHECK(reads(c, "  K_LAYER(3, net_f3_Softmax(K_AT(soft_out), (void*)outputs->"));
+  CHECK(reads(c, "  K_LAYER(2, net_f2_Softmax(K_DATA(relu1_out), K_DATA(soft_out)));\n"));
+  CHECK(reads(c, "  K_LAYER(3, net_f3_Softmax(K_DATA(soft_out), (void*)outputs->"));
 }
 
 TEST_CASE("above a layer stand its nodes, shapes, products and kernel") {
@@ -62,6 +62,18 @@ TEST_CASE("above a layer stand its nodes, shapes, products and kernel") {
   CHECK(reads(file_of(*common, "net.c"), "; kernel conv, one for all. */"));
 }
 
+TEST_CASE("comments tell of padding") {
+  const auto pooled = [](std::vector<int64_t> pads) {
+    GraphBuilder b;
+    const Attrs attrs{{"kernel_shape", std::vector<int64_t>{3, 3}}, {"pads", std::move(pads)}};
+    b.output(b.node("MaxPool", {b.input({1, 4, 16, 16})}, attrs, "pool"));
+    return c_of(b.graph);
+  };
+  CHECK(reads(pooled({1, 1, 1, 1}), "/* MaxPool 'pool': 1x4x16x16 (NCHW), pad 1 -> 1x4x16x16. */"));
+  CHECK(reads(pooled({0, 0, 1, 1}), "(NCHW), pad 0 0 1 1 -> 1x4x15x15. */"));
+  CHECK(reads(pooled({0, 0, 0, 0}), "(NCHW) -> 1x4x14x14. */"));
+}
+
 TEST_CASE("what most names begin with stands in the text once") {
   const std::string path = "StatefulPartitionedCall/model/";
   const GraphBuilder b = two_layers(path + "conv1/Conv", path + "relu1", "elsewhere/" + path);
@@ -69,7 +81,7 @@ TEST_CASE("what most names begin with stands in the text once") {
   const std::string c = c_of(b.graph);
   CHECK(reads(c, "\n * '.../' is '" + path + "'. */"));
   CHECK(reads(c, "/* Conv '.../conv1/Conv' + Relu '.../relu1': "));
-  CHECK(reads(c, "K_AT(relu1_out)"));
+  CHECK(reads(c, "K_DATA(relu1_out)"));
   CHECK(reads(c, "/* Softmax 'elsewhere/"));
   CHECK(common_path(two_layers("a/b", "c/d", "e/f").graph).empty());
   CHECK(common_path(two_layers("a/b", "", "").graph).empty());
@@ -88,7 +100,7 @@ TEST_CASE("names of the model neither break the text nor meet its own names") {
   const std::string longer(300, 'y');
   const std::vector<std::vector<std::string>> names = {{evil, evil, evil},
                                                        {"net", "net_device", "net_run"},
-                                                       {"K_run", "K", "K_AT"},
+                                                       {"K_run", "K", "K_DATA"},
                                                        {"port", "cpu", "a"},
                                                        {"x", "x_out", "x_out_bytes"},
                                                        {longer + "1", longer + "2", longer + "2"},
@@ -123,7 +135,7 @@ TEST_CASE("names that others see have the program's prefix, texts stay") {
       "int net_run(const net_error* e);\nextern \"C\" {\nvoid net_end(void);\n}\n");
   CHECK(names.published("K_run(K_MAX, K_n##id, K_conv, aK_run, K_runs)") ==
         "net_run(net_MAX, net_n##id, net_conv, aK_run, net_runs)");
-  CHECK(names.published("K_error K_AT(K_end) K_weights") == "net_error K_AT(net_end) net_weights");
+  CHECK(names.published("K_error K_DATA(K_end) K_weights") == "net_error K_DATA(net_end) net_weights");
   CHECK(names.published("\"K_run\\\"K_run\" 'K_run' /* K_run ' */ K_run") ==
         "\"K_run\\\"K_run\" 'K_run' /* K_run ' */ net_run");
   CHECK(names.published("#include <K_run>\nK_run") == "#include <K_run>\nnet_run");

@@ -29,7 +29,8 @@ static int differences = 0;
 
 static void compare(const char* what, const float* got, const float* wanted, ptrdiff_t n, float tolerance) {
   for (ptrdiff_t i = 0; i < n; ++i) {
-    if (fabsf(got[i] - wanted[i]) <= tolerance) continue;
+    const int is_same = got[i] == wanted[i] || (got[i] != got[i] && wanted[i] != wanted[i]);
+    if (is_same || fabsf(got[i] - wanted[i]) <= tolerance) continue;
     if (++differences <= 10)
       printf("%s: element %d of %d is %g, not %g\n", what, (int)i, (int)n, (double)got[i], (double)wanted[i]);
     return;
