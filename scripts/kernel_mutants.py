@@ -17,7 +17,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "test/unit/chost"))
-from kernel_source import Kernels  # noqa: E402
+from kernel_source import Kernels, sets_that_run  # noqa: E402
 
 CC = os.environ.get("CC", "cc").split()
 HEADERS = "".join(f"#include <{name}.h>\n" for name in ("math", "stddef", "stdint", "string"))
@@ -72,7 +72,7 @@ def found(mutant, folder):
         return "build"
     kernels = Kernels(folder / "out")
     for program in programs():
-        for on in ((), tuple(program[3])):
+        for on in sets_that_run(kernels, program[2], program[3]):
             if path.name not in {kernels.file[p] for p in kernels.closure([*program[2], *on])}:
                 continue
             for flags in MACHINES:

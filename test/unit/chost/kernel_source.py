@@ -61,6 +61,13 @@ class Kernels:
         return "\n".join(out)
 
 
+def sets_that_run(kernels, names, switches):
+    """Sets of switches in which every line of the pieces is there: none, all, and all but one that some line is there without."""
+    text = "".join(kernels.text[piece] for piece in kernels.closure([*names, *switches]))
+    without = [s for s in switches if re.search(rf"//@ unless {s}$", text, re.M)]
+    return list(dict.fromkeys([(), tuple(switches), *(tuple(s for s in switches if s != one) for one in without)]))
+
+
 def resolved(text, used):
     kept, lines = [True], []
     for line in text.splitlines():

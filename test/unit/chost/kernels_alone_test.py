@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from kernel_source import Kernels
+from kernel_source import Kernels, sets_that_run
 
 ROOT, FORMS = pathlib.Path(sys.argv[1]), sys.argv[2]
 CC = os.environ.get("CC", "cc").split()
@@ -76,10 +76,9 @@ def jobs(kernels, folder):
                 every = sets_of(kernels.switches(name))
                 for on in every if machine == DEFAULT else dict.fromkeys([every[0], every[-1]]):
                     yield compile_alone, (kernels, name, on, flags)
-    for path in programs:
-        every = sets_of(switches_of(path))
+    for path, names in programs.items():
         for machine, flags, runs in machines():
-            for on in dict.fromkeys([every[0], every[-1]]) if runs else []:
+            for on in sets_that_run(kernels, names, switches_of(path)) if runs else []:
                 yield run_program, (kernels, path, on, flags + (SANITIZERS if machine == DEFAULT else []), folder)
 
 
