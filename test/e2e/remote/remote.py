@@ -50,7 +50,8 @@ def serve():
     os.chmod("enter", 0o755)
     pathlib.Path("sshd_config").write_text(
         f"Port {port}\nListenAddress 127.0.0.1\nHostKey {WORK}/host_key\nPidFile {WORK}/sshd.pid\nAuthorizedKeysFile {WORK}/authorized\nStrictModes no\n"
-        f"PasswordAuthentication no\nUsePAM no\nPermitRootLogin prohibit-password\nSubsystem sftp internal-sftp\n"
+        # Shells read no files of the user's: what those do may take seconds a command.
+        f"SetEnv HOME={WORK}\nPasswordAuthentication no\nUsePAM no\nPermitRootLogin prohibit-password\nSubsystem sftp internal-sftp\n"
         f"Match all\n  ForceCommand case \"$SSH_ORIGINAL_COMMAND\" in *sftp*) exec /usr/lib/openssh/sftp-server ;; *) exec {WORK}/enter ;; esac\n")
     pathlib.Path("/run/sshd").mkdir(exist_ok=True) if os.geteuid() == 0 else None
     server = subprocess.Popen([SSHD, "-D", "-e", "-f", "sshd_config"], stderr=open("sshd.log", "w"), stdin=subprocess.DEVNULL)
