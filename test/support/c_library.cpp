@@ -24,7 +24,7 @@ std::string preamble() {
   std::string text;
   for (auto header : {"math", "stddef", "stdint", "string"}) text += fmt::format("#include <{}.h>\n", header);
   for (auto name : {"base", "math", "half", "recurrent", "helpers", "convert", "views", "dynamic",
-                    "dynamic_nn", "depthwise"})
+                    "dynamic_nn", "depthwise", "select", "transform"})
     text += kernels_of(name);
   return text;
 }

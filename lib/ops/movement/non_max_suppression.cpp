@@ -1,8 +1,10 @@
 // NonMaxSuppression (ONNX NonMaxSuppression-11): the best boxes of every class, without those that overlap a
 // better one. Computed in float like generated code, because comparisons decide about the result's shape.
 #include <algorithm>
+#include <limits>
 
 #include "common/dims.h"
+#include "mrvlc/ops/kernel_structs.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
@@ -148,74 +150,47 @@ Status emit_nms(EmitContext& context) {
 
 // -- C
 
-// float NAMEx1, NAMEy1, NAMEx2, NAMEy2 of box i.
-void emit_box(EmitContext& context, std::string_view name, std::string_view i, bool center) {
-  context.line(fmt::format("const float* const {}v = boxes + {} * 4;", name, i));
-  auto coordinate = [&](std::string_view axis, int k) {
-    std::string a = fmt::format("{}v[{}]", name, k), b = fmt::format("{}v[{}]", name, k + 2);
-    std::string low = center ? fmt::format("{} - {} / 2", a, b) : fmt::format("{0} < {1} ? {0} : {1}", b, a);
-    std::string high = center ? fmt::format("{} + {} / 2", a, b) : fmt::format("{1} < {0} ? {0} : {1}", b, a);
-    context.line(fmt::format("const float {0}{1}1 = {2}, {0}{1}2 = {3};", name, axis, low, high));
-  };
-  // The corners are y, x; the centers x, y.
-  coordinate("x", center ? 0 : 1);
-  coordinate("y", center ? 1 : 0);
+// Boxes of one class that are kept at most.
+int64_t most_kept(const EmitContext& context) {
+  const int64_t count = context.in_type(1).shape[2];
+  const Tensor* most = context.has(2) ? context.constant(2) : nullptr;
+  return most == nullptr ? count : std::clamp<int64_t>(most->as_int(0), 0, count);
 }
 
-void emit_overlap(EmitContext& context, bool center) {
-  emit_box(context, "b", "i", center);
-  context.line("const float w = (ax2 < bx2 ? ax2 : bx2) - (ax1 > bx1 ? ax1 : bx1);");
-  context.line("const float h = (ay2 < by2 ? ay2 : by2) - (ay1 > by1 ? ay1 : by1);");
-  context.line("const float areaa = (ax2 - ax1) * (ay2 - ay1), areab = (bx2 - bx1) * (by2 - by1);");
-  context.line("const float common = w * h, all = areaa + areab - common;");
-  context.line("if (w > 0 && h > 0 && areaa > 0 && areab > 0 && all > 0 && common / all > iou) gone[i] = 1;");
-}
-
-// Adds the class's boxes to the list of all that were selected.
-void emit_class(EmitContext& context, bool has_score, bool center) {
+// Appends to the list the boxes of each class that are kept.
+void emit_classes(EmitContext& context, const std::string& classes) {
+  const int64_t count = context.in_type(1).shape[2];
+  const std::string order = context.scratch(std::max<int64_t>(1, count) * 2 * 8),
+                    kept = context.scratch((most_kept(context) / 16 + 1) * 5 * 16 * 4);
+  const std::string most = context.has(2) ? int_operand(context, 2) : "0";
+  const structs::Suppression shape{.count = "count",
+                                   .most = fmt::format("(ptrdiff_t)({0} < count ? {0} : count)", most),
+                                   .iou = context.has(3) ? context.in(3) + "[0]" : "0",
+                                   .least = context.has(4) ? context.in(4) : "NULL",
+                                   .center = context.node().int_attr("center_point_box")};
+  context.line(
+      fmt::format("const {} shape = {};", context.helper("suppression"), structs::initialiser(shape)));
+  context.open(fmt::format("for (ptrdiff_t k = 0; k < {}; ++k)", classes));
   context.line(fmt::format("const float* boxes = {} + k / classes * count * 4;", context.in(0)));
-  context.line(fmt::format("const float* scores = {} + k * count;", context.in(1)));
-  context.line("memset(gone, 0, (size_t)count);");
-  context.open("for (int64_t left = most; left > 0; --left)");
-  context.line("ptrdiff_t best = -1;");
-  context.open("for (ptrdiff_t i = 0; i < count; ++i)");
-  std::string low = has_score ? fmt::format(" || !(scores[i] > {}[0])", context.in(4)) : "";
-  context.line(fmt::format("if (gone[i] || scores[i] != scores[i]{}) continue;", low));
-  context.line("if (best < 0 || scores[i] > scores[best]) best = i;");
-  context.close();
-  context.line("if (best < 0) break;");
-  context.line("list[total++] = k * count + best;");
-  context.line("gone[best] = 1;");
-  emit_box(context, "a", "best", center);
-  context.open("for (ptrdiff_t i = 0; i < count; ++i)");
-  emit_overlap(context, center);
-  context.close();
+  context.line(fmt::format("total += {}(&shape, boxes, {} + k * count, {}, {}, k * count, list + total);",
+                           context.helper("suppress"), context.in(1), order, kept));
   context.close();
 }
 
 Status emit_nms_dynamic(EmitContext& context) {
-  bool center = context.node().int_attr("center_point_box") != 0;
   require_equal(context, context.in_dim(0, 0), context.in_dim(1, 0));
   require_equal(context, context.in_dim(0, 1), context.in_dim(1, 2));
   require_equal(context, context.in_dim(0, 2), "4");
   Texts scores = in_sizes(context, 1);
   context.line(fmt::format("const ptrdiff_t classes = {}, count = {};", scores[1], scores[2]));
-  context.line(fmt::format("const float iou = {};", context.has(3) ? context.in(3) + "[0]" : "0"));
-  context.line(fmt::format("const int64_t most = {};", context.has(2) ? int_operand(context, 2) : "0"));
-  // Where the result is declared shorter, more boxes are an error of set_dims, after the list was written.
+  // Indices of boxes have 32 bits while they are sorted.
   const Shape& bounds = context.in_type(1).shape;
-  int64_t room = element_count(bounds);
-  const Tensor* most = context.has(2) ? context.constant(2) : nullptr;
-  if (most != nullptr && most->as_int(0) < bounds[2])
-    room = bounds[0] * bounds[1] * std::max<int64_t>(0, most->as_int(0));
-  context.line(
-      fmt::format("ptrdiff_t* list = (ptrdiff_t*){};", context.scratch(std::max<int64_t>(1, room) * 8)));
-  context.line(
-      fmt::format("uint8_t* gone = (uint8_t*){};", context.scratch(std::max<int64_t>(1, bounds[2]))));
+  if (bounds[2] > std::numeric_limits<uint32_t>::max()) context.fail_if("(uint64_t)count > UINT32_MAX");
+  // Where the result is declared shorter, more boxes are an error of set_dims, after the list was written.
+  const int64_t room = std::max<int64_t>(1, bounds[0] * bounds[1] * most_kept(context));
+  context.line(fmt::format("ptrdiff_t* list = (ptrdiff_t*){};", context.scratch(room * 8)));
   context.line("ptrdiff_t total = 0;");
-  context.open(fmt::format("for (ptrdiff_t k = 0; k < {}; ++k)", size_product(scores, 0, 2)));
-  emit_class(context, context.has(4), center);
-  context.close();
+  emit_classes(context, size_product(scores, 0, 2));
   context.set_dims(0, {"total", "3"});
   context.open("for (ptrdiff_t i = 0; i < total; ++i)");
   context.line(fmt::format("{}[i * 3] = list[i] / count / classes;", context.out(0)));

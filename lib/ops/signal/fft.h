@@ -1,6 +1,7 @@
 // The discrete Fourier transform of one line of complex numbers (real and imaginary parts alternate):
 // Stockham's algorithm of mixed radix, whose inner loops run over neighbouring numbers; prime lengths take n
-// * n steps.
+// * n steps. Generated code takes Bluestein's algorithm for large prime factors of a length that is known at
+// compile time.
 #pragma once
 #include "common/emit_util.h"
 

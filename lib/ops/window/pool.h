@@ -1,4 +1,4 @@
-// Shared by the pools' reference (pool.cpp) and C emission (pool_emit.cpp).
+// Shared by the pools' reference (pool.cpp) and C emission (pool_emit.cpp, pool_rows.cpp).
 #pragma once
 #include "common/infer_util.h"
 

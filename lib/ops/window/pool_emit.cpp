@@ -8,7 +8,7 @@
 #include "common/lanes.h"
 #include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/plane.h"
-#include "window/pool.h"
+#include "window/pool_code.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -37,38 +37,6 @@ std::string pool_lowest(ElementType elem) {
 }
 
 namespace {
-
-struct PoolCode {
-  EmitContext& context;
-  const PoolParams& p;
-  std::string type;
-  size_t last;       // the innermost spatial dimension
-  int64_t norm = 0;  // p of a p-norm
-};
-
-// (v0 * n1 + v1) * n2 + v2 ... over dimensions [0, count), "0" without any.
-std::string nested_index(std::string_view var, const Shape& sizes, size_t count) {
-  std::string text;
-  for (size_t d = 0; d < count; ++d) {
-    text = d == 0 ? fmt::format("{}{}", var, d) : fmt::format("({}) * {} + {}{}", text, sizes[d], var, d);
-  }
-  return text.empty() ? "0" : text;
-}
-
-// Loops over the kernel of the outer dimensions; leaves `src` at the input row.
-void open_outer_taps(PoolCode& code) {
-  const PoolParams& p = code.p;
-  for (size_t d = 0; d < code.last; ++d) {
-    code.context.loop(fmt::format("k{}", d), p.kernel[d]);
-    code.context.line(fmt::format("const ptrdiff_t i{0} = o{0} * {1} + k{0} * {2} - {3};", d, p.strides[d],
-                                  p.dilations[d], p.pads_begin[d]));
-    code.context.line(fmt::format("if (i{0} < 0 || i{0} >= {1}) continue;", d, p.input[d]));
-  }
-}
-
-void close_blocks(EmitContext& context, size_t count) {
-  for (size_t i = 0; i < count; ++i) context.close();
-}
 
 void accumulate(PoolCode& code, const std::string& offset) {
   std::string read = fmt::format("src[ox * {} + {}]", code.p.strides[code.last], offset);
@@ -149,6 +117,20 @@ void divide(PoolCode& code, ElementType elem) {
   code.context.close();
 }
 
+void slide_taps(PoolCode& code) {
+  const PoolParams& p = code.p;
+  open_outer_taps(code);
+  code.context.line(fmt::format("const {}* src = plane_in + ({}) * {};", code.type,
+                                nested_index("i", p.input, code.last), p.input[code.last]));
+  constexpr int64_t kUnrolled = 8;
+  if (p.kernel[code.last] <= kUnrolled) {
+    for (int64_t k = 0; k < p.kernel[code.last]; ++k) fixed_tap(code, k);
+  } else {
+    looped_taps(code);
+  }
+  close_blocks(code.context, code.last);
+}
+
 void pool_row(PoolCode& code) {
   const PoolParams& p = code.p;
   EmitContext& context = code.context;
@@ -157,16 +139,7 @@ void pool_row(PoolCode& code) {
                            nested_index("o", p.output, code.last), p.output[code.last]));
   std::string init = p.is_max ? pool_lowest(elem) : c_literal(0.0, elem);
   context.line(fmt::format("for (ptrdiff_t ox = 0; ox < {}; ++ox) row[ox] = {};", p.output[code.last], init));
-  open_outer_taps(code);
-  context.line(fmt::format("const {}* src = plane_in + ({}) * {};", code.type,
-                           nested_index("i", p.input, code.last), p.input[code.last]));
-  constexpr int64_t kUnrolled = 8;
-  if (p.kernel[code.last] <= kUnrolled) {
-    for (int64_t k = 0; k < p.kernel[code.last]; ++k) fixed_tap(code, k);
-  } else {
-    looped_taps(code);
-  }
-  close_blocks(context, code.last);
+  suits_rows(code) ? reduce_rows(code, init) : slide_taps(code);
   if (code.norm > 1) {
     context.line(fmt::format("for (ptrdiff_t ox = 0; ox < {}; ++ox) row[ox] = {};", p.output[code.last],
                              pool_root(context, code.norm, "row[ox]")));

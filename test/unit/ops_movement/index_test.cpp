@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "../ops/case.h"
 
@@ -78,6 +79,35 @@ TEST_CASE("OneHot, TopK, CumSum and Trilu by hand") {
               .in(index({}, {-1}))
               .value()
               .to_ints() == Ints{0, 0, 3, 0});
+}
+
+// More elements than are sorted by insertion, in orders that fill the list of the best again and again; with
+// equal ones, and what is no number.
+TEST_CASE("generated code of TopK of many elements equals the reference") {
+  constexpr ElementType kTypes[] = {ElementType::F32, ElementType::F64, ElementType::I8,  ElementType::U8,
+                                    ElementType::I32, ElementType::U32, ElementType::I64, ElementType::U64};
+  std::vector<Case> cases;
+  for (ElementType elem : kTypes) {
+    Tensor falling(TensorType{elem, {900}}), drawn(TensorType{elem, {2, 700, 2}});
+    for (int64_t i = 0; i < 900; ++i)
+      is_float(elem) ? falling.set_double(i, 1e3 - static_cast<double>(i)) : falling.set_int(i, 900 - i);
+    std::mt19937 random(5);
+    for (int64_t i = 0; i < drawn.elements(); ++i) {
+      const auto v = static_cast<int64_t>(random() % 400) - 200;
+      if (!is_float(elem)) drawn.set_int(i, byte_size(elem) == 1 || v % 7 != 0 ? v : v << 23);
+      constexpr double kSpecial[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e-42};
+      if (is_float(elem)) drawn.set_double(i, v >= -194 ? static_cast<double>(v) / 64 : kSpecial[v + 200]);
+    }
+    for (int64_t largest : {0, 1}) {
+      for (int64_t k : {33, 300, 700, 899, 900})
+        cases.push_back(Case("TopK").set("largest", num(largest)).unknown(falling).in(ints({k})).outputs(2));
+      for (int64_t k : {32, 33, 257, 699, 700}) {
+        Case c = Case("TopK").set("largest", num(largest)).set("axis", num(1));
+        cases.push_back(c.unknown(drawn).in(ints({k})).outputs(2));
+      }
+    }
+  }
+  check_generated_code(cases);
 }
 
 TEST_CASE("generated code of indexed movement equals the reference") {

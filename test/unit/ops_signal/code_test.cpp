@@ -112,6 +112,27 @@ TEST_CASE("C of Col2Im, Det and transforms") {
   check_generated_code(cases, 1e-4);
 }
 
+TEST_CASE("C of transforms whose lengths have large prime factors") {
+  for (E elem : {E::F32, E::F64}) {
+    std::vector<Case> cases;
+    for (int64_t n : {23, 46, 127, 509, 1021, 3 * 211}) {
+      for (int64_t inverse : {0, 1}) {
+        Case c = Case("DFT").set("inverse", num(inverse)).unknown(random_tensor(elem, {2, n, 2, 2}, 2));
+        cases.push_back(c.absent().in(scalar(1)));
+      }
+    }
+    cases.push_back(Case("DFT").unknown(random_tensor(elem, {1, 40, 1}, 2)).in(scalar(61)).in(scalar(1)));
+    cases.push_back(Case("DFT").set("onesided", num(1)).unknown(random_tensor(elem, {2, 59, 1}, 2)));
+    Case real = Case("DFT").set("onesided", num(1)).set("inverse", num(1));
+    cases.push_back(real.unknown(random_tensor(elem, {2, 30, 2}, 2)).in(scalar(59)));
+    cases.push_back(
+        Case("STFT").unknown(random_tensor(elem, {2, 200}, 1)).in(scalar(30)).absent().in(scalar(67)));
+    // So long that the numbers of the chirp are computed when it runs.
+    if (elem == E::F32) cases.push_back(Case("DFT").unknown(random_tensor(elem, {1, 4 * 4099, 1}, 2)));
+    check_generated_code(cases, elem == E::F32 ? 1e-6 : 1e-14);
+  }
+}
+
 TEST_CASE("C of Einsum") {
   std::vector<Case> cases;
   auto add = [&](const std::string& equation, E elem, std::vector<Shape> shapes) {

@@ -1,6 +1,8 @@
 // C of the signal, geometry and indexing operators for shapes known at run time only.
+#include <cmath>
 #include <limits>
 #include <numeric>
+#include <random>
 
 #include "../ops/dynamic_case.h"
 
@@ -221,6 +223,62 @@ TEST_CASE("NonMaxSuppression on dynamic shapes") {
       }
     }
     cases.back().runs.push_back({sample(E::F32, {2, 6, 4}), sample(E::F32, {2, 2, 5}), i64({1}, {2})});
+  }
+  check_dynamic(cases);
+}
+
+TEST_CASE("TopK of many elements on dynamic shapes") {
+  std::vector<DynamicCase> cases;
+  for (E elem : {E::F32, E::I64}) {
+    for (int64_t axis : {0, 1}) {
+      cases.push_back({"TopK",
+                       {dynamic_type(elem, {-300, -300}), dynamic_type(E::I64, {1})},
+                       {},
+                       {{"axis", axis}, {"largest", axis}},
+                       2});
+      for (int64_t n : {0, 1, 40, 300}) {
+        for (int64_t k : {int64_t{0}, int64_t{1}, n - 1, n, n + 1}) {
+          const Shape shape = axis == 0 ? Shape{n, 3} : Shape{3, n};
+          cases.back().runs.push_back({sample(elem, shape, static_cast<uint32_t>(n)), i64({1}, {k})});
+        }
+      }
+    }
+  }
+  check_dynamic(cases);
+}
+
+// Scores that are equal, at the threshold or no numbers; boxes that overlap, have no area, or no corners.
+TEST_CASE("NonMaxSuppression of many boxes") {
+  std::mt19937 random(7);
+  auto drawn = [&](const Shape& shape, int values, bool special) {
+    Tensor t(TensorType{E::F32, shape});
+    for (int64_t i = 0; i < t.elements(); ++i) {
+      const auto v = static_cast<int>(random() % 512);
+      constexpr double kSpecial[] = {NAN, INFINITY, -INFINITY, -0.0};
+      t.set_double(i, special && v < 4 ? kSpecial[v] : static_cast<double>(v % values - values / 3) / 8);
+    }
+    return t;
+  };
+  std::vector<DynamicCase> cases;
+  for (int64_t center : {0, 1}) {
+    for (bool has_score : {false, true}) {
+      cases.push_back({"NonMaxSuppression",
+                       {dynamic_type(E::F32, {-2, -300, 4}), dynamic_type(E::F32, {-2, 3, -300}),
+                        dynamic_type(E::I64, {1}), dynamic_type(E::F32, {1})},
+                       {},
+                       {{"center_point_box", center}}});
+      if (has_score) cases.back().operands.emplace_back(dynamic_type(E::F32, {}));
+      for (int64_t count : {16, 127, 128, 300}) {
+        for (int64_t most : {int64_t{17}, kMost}) {
+          for (double iou : {0.0, 0.4, 1.0, -1.0}) {
+            cases.back().runs.push_back({drawn({2, count, 4}, 40, count > 16),
+                                         drawn({2, 3, count}, iou == 0 ? 512 : 9, true), i64({1}, {most}),
+                                         f32({1}, {iou})});
+            if (has_score) cases.back().runs.back().push_back(f32({}, {0.25}));
+          }
+        }
+      }
+    }
   }
   check_dynamic(cases);
 }

@@ -68,6 +68,41 @@ TEST_CASE("pools agree with their definition for random windows, and so does the
   check_generated_code(cases);
 }
 
+// Windows of more than 64 elements are reduced over rows first, then along the row.
+TEST_CASE("generated code of pools with large windows equals the reference") {
+  std::mt19937 engine(9);
+  const auto pick = [&](int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(engine() % static_cast<uint32_t>(high - low + 1));
+  };
+  std::vector<Case> cases;
+  for (int i = 0; i < 60; ++i) {
+    const bool max = i % 2 == 0, cube = i % 10 >= 8;
+    constexpr ElementType kTypes[] = {ElementType::F32, ElementType::F64, ElementType::F32, ElementType::I8,
+                                      ElementType::U8};
+    const ElementType elem = max ? kTypes[i / 2 % 5] : kTypes[i / 2 % 2];
+    Shape shape{2, 2};
+    std::vector<int64_t> kernel, strides, dilations, pads;
+    for (int d = cube ? 0 : 1; d < 3; ++d) {
+      kernel.push_back(cube ? pick(5, 6) : pick(9, 13));
+      strides.push_back(pick(0, 3) == 0 ? 2 : 1);
+      dilations.push_back(pick(0, 3) == 0 ? 2 : 1);
+      shape.push_back((kernel.back() - 1) * dilations.back() + pick(1, 9));
+    }
+    for (int side = 0; side < 2; ++side)
+      for (int64_t k : kernel) pads.push_back(pick(0, 1) * pick(0, k - 1));
+    Tensor x = random_tensor(elem, shape, engine());
+    constexpr double kSpecial[] = {NAN, INFINITY, -INFINITY, -0.0};
+    for (int64_t k = 0; is_float(elem) && max && k < x.elements(); k += pick(1, 60))
+      x.set_double(k, i % 4 == 0 ? -INFINITY : kSpecial[pick(0, 3)]);
+    Case c = pool(max ? "MaxPool" : "AveragePool", kernel).unknown(x);
+    c.set("strides", list(strides)).set("dilations", list(dilations)).set("pads", list(pads));
+    c.set("ceil_mode", num(pick(0, 1)));
+    if (!max) c.set("count_include_pad", num(pick(0, 1)));
+    cases.push_back(c);
+  }
+  check_generated_code(cases);
+}
+
 TEST_CASE("ceil_mode adds the last window unless it begins in the padding") {
   Tensor x = iota(ElementType::F32, {1, 1, 4});
   auto run = [&](std::vector<int64_t> pads) {
