@@ -1,5 +1,7 @@
 // DeformConv (ONNX DeformConv-22), of images: a convolution whose every tap reads, interpolated, at an
 // offset.
+#include "window/deform_conv.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -11,12 +13,6 @@ namespace mrvlc::ops {
 namespace {
 
 using namespace spec;
-
-struct DeformParams {
-  int64_t batch = 0, channels = 0, filters = 0, group = 1, offset_group = 1, taps = 1;
-  int64_t input[2] = {}, kernel[2] = {}, stride[2] = {}, dilation[2] = {}, pad[2] = {}, output[2] = {};
-  int64_t extra[2] = {};  // padding less the window's extent
-};
 
 // Attributes and weights.
 Status read_kernel(const InferContext& context, DeformParams& p) {
@@ -76,7 +72,8 @@ Status check_operands(const InferContext& context, const DeformParams& p) {
   return expect(4, {p.batch, points, p.output[0], p.output[1]});
 }
 
-// All but the sizes of images.
+}  // namespace
+
 Result<DeformParams> deform_form(const InferContext& context) {
   for (size_t i = 0; i < context.num_inputs(); ++i) {
     if (!context.has(i)) continue;
@@ -100,6 +97,8 @@ Result<DeformParams> deform_params(const InferContext& context) {
   MRVLC_TRY(check_operands(context, p));
   return p;
 }
+
+namespace {
 
 // Channels and weights are static; examples and sizes need not be.
 Result<std::vector<TensorType>> infer_deform_conv_dynamic(const InferContext& context) {
@@ -165,114 +164,6 @@ Status eval_deform_conv(const EvalContext& context) {
     }
   }
   return {};
-}
-
-// -- C
-
-struct DeformTexts {
-  std::string batch, input[2], output[2];
-};
-
-// Leaves at[] and v[] of the four elements tap k of offset group g reads; at is -1 outside.
-void emit_point(EmitContext& context, const DeformParams& p, const DeformTexts& t, ElementType elem) {
-  std::string_view type = c_type(elem), f = elem == E::F32 ? "f" : "";
-  context.line(fmt::format("const ptrdiff_t point = (n * {} + g) * {} + k;", p.offset_group, p.taps));
-  std::string tap[2] = {fmt::format("k / {}", p.kernel[1]), fmt::format("k % {}", p.kernel[1])};
-  for (size_t d = 0; d < 2; ++d) {
-    context.line(fmt::format(
-        "const {0} p{1} = ({0})(o{1} * {2} - {3} + {4} * {5}) + {6}[(point * 2 + {1}) * plane + o];", type, d,
-        p.stride[d], p.pad[d], tap[d], p.dilation[d], context.in(2)));
-  }
-  context.line(fmt::format("const int hit = p0 > -1 && p0 < ({0}){1} && p1 > -1 && p1 < ({0}){2};", type,
-                           t.input[0], t.input[1]));
-  for (size_t d = 0; d < 2; ++d) {
-    context.line(fmt::format("const ptrdiff_t i{0} = hit ? (ptrdiff_t)floor{1}(p{0}) : 0;", d, f));
-    context.line(fmt::format("const {0} s{1} = hit ? p{1} - ({0})i{1} : 0;", type, d));
-  }
-  context.line(
-      fmt::format("{} v[4] = {{(1 - s0) * (1 - s1), (1 - s0) * s1, s0 * (1 - s1), s0 * s1}};", type));
-  context.line("ptrdiff_t at[4];");
-  context.open("for (ptrdiff_t j = 0; j < 4; ++j)");
-  context.line("const ptrdiff_t r = i0 + j / 2, c = i1 + j % 2;");
-  context.line(fmt::format("at[j] = hit && r >= 0 && c >= 0 && r < {} && c < {} ? r * {} + c : -1;",
-                           t.input[0], t.input[1], t.input[1]));
-  if (context.has(4)) context.line(fmt::format("v[j] *= {}[point * plane + o];", context.in(4)));
-  context.close();
-}
-
-void emit_column(EmitContext& context, const DeformParams& p, const DeformTexts& t, ElementType elem) {
-  int64_t per_offset = p.channels / p.offset_group;
-  context.loop("g", p.offset_group);
-  context.loop("k", p.taps);
-  emit_point(context, p, t, elem);
-  context.open(fmt::format("for (ptrdiff_t c = g * {0}; c < (g + 1) * {0}; ++c)", per_offset));
-  context.line(fmt::format("const {}* x = {} + (n * {} + c) * {} * {};", c_type(elem), context.in(0),
-                           p.channels, t.input[0], t.input[1]));
-  context.line(fmt::format("{} sum = 0;", c_type(elem)));
-  context.open("for (ptrdiff_t j = 0; j < 4; ++j)");
-  context.line("if (at[j] >= 0) sum += v[j] * x[at[j]];");
-  context.close();
-  context.line(fmt::format("column[c * {} + k] = sum;", p.taps));
-  context.close();
-  context.close();
-  context.close();
-}
-
-Status emit_filters(EmitContext& context, const DeformParams& p, const DeformTexts& t) {
-  MRVLC_TRY(require_widened(context));
-  std::string_view type = c_type(context.in_type(0).elem);
-  int64_t per_group = p.channels / p.group * p.taps;
-  int64_t room = std::max<int64_t>(1, p.channels * p.taps) * byte_size(context.in_type(0).elem);
-  context.line(fmt::format("{0}* column = ({0}*){1};", type, context.scratch(room)));
-  context.line(fmt::format("const ptrdiff_t plane = {} * {};", t.output[0], t.output[1]));
-  context.open(fmt::format("for (ptrdiff_t n = 0; n < {}; ++n)", t.batch));
-  context.open("for (ptrdiff_t o = 0; o < plane; ++o)");
-  context.line(fmt::format("const ptrdiff_t o0 = o / {0}, o1 = o % {0};", t.output[1]));
-  emit_column(context, p, t, context.in_type(0).elem);
-  context.loop("f", p.filters);
-  context.line(fmt::format("const {}* from = column + f / {} * {};", type, p.filters / p.group, per_group));
-  context.line(fmt::format("{} sum = {};", type, context.has(3) ? context.in(3) + "[f]" : "0"));
-  context.line(fmt::format("for (ptrdiff_t k = 0; k < {0}; ++k) sum += from[k] * {1}[f * {0} + k];",
-                           per_group, context.in(1)));
-  context.line(fmt::format("{}[(n * {} + f) * plane + o] = sum;", context.out(0), p.filters));
-  context.close();
-  context.close();
-  context.close();
-  return {};
-}
-
-DeformTexts known_sizes(const DeformParams& p) {
-  auto text = [](int64_t v) { return fmt::format("{}", v); };
-  return {text(p.batch), {text(p.input[0]), text(p.input[1])}, {text(p.output[0]), text(p.output[1])}};
-}
-
-// Declares and checks what deform_params reads of static shapes.
-DeformTexts read_sizes(EmitContext& context, const DeformParams& p) {
-  Texts x = in_sizes(context, 0);
-  DeformTexts t{x[0], {x[2], x[3]}, {"size0", "size1"}};
-  for (size_t d = 0; d < 2; ++d) {
-    context.line(fmt::format("const int64_t room{} = {} + {};", d, x[d + 2], signed_text(p.extra[d])));
-    context.fail_if(fmt::format("room{} < 0 || {} == 0", d, x[d + 2]));
-    context.line(fmt::format("const ptrdiff_t size{0} = (ptrdiff_t)(room{0} / {1} + 1);", d, p.stride[d]));
-  }
-  int64_t points = p.offset_group * p.taps;
-  for (size_t i : {size_t{2}, size_t{4}}) {
-    if (!context.has(i)) continue;
-    Texts expected = {context.in_dim(0, 0), fmt::format("{}", i == 2 ? 2 * points : points), "size0",
-                      "size1"};
-    for (int64_t d = 0; d < 4; ++d) require_equal(context, context.in_dim(i, d), expected[at(d)]);
-  }
-  if (context.has(3)) require_equal(context, context.in_dim(3, 0), fmt::format("{}", p.filters));
-  context.set_dims(0, {context.in_dim(0, 0), fmt::format("{}", p.filters), "size0", "size1"});
-  return t;
-}
-
-Status emit_deform_conv(EmitContext& context) {
-  const bool dynamic = is_dynamic(context);
-  const InferContext view = emit_view(context);
-  MRVLC_ASSIGN(DeformParams p, dynamic ? deform_form(view) : deform_params(view));
-  if (!dynamic && context.out_type(0).elements() == 0) return {};
-  return emit_filters(context, p, dynamic ? read_sizes(context, p) : known_sizes(p));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Generated C of the signal, geometry and indexing operators, for static shapes, against the reference.
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "../ops/case.h"
 
@@ -7,6 +8,7 @@ namespace mrvlc::ops::test {
 namespace {
 
 using E = ElementType;
+using Doubles = std::vector<double>;
 
 Tensor index(Shape shape, std::vector<int64_t> values) {
   return Tensor::of(E::I64, std::move(shape), values);
@@ -75,6 +77,40 @@ TEST_CASE("C of AffineGrid, RoiAlign and DeformConv") {
     cases.push_back(c);
   }
   check_generated_code(cases, 1e-4);
+}
+
+// Rows of results that end within, at and behind those computed together; filters that are no multiple of
+// four; points far outside, at the edges and between them.
+TEST_CASE("C of DeformConv of many sizes") {
+  std::vector<Case> cases;
+  for (E elem : {E::F32, E::F64}) {
+    for (int64_t size : {1, 4, 5, 7}) {
+      for (int64_t group : {1, 3}) {
+        const int64_t offsets = 4 - group;
+        Tensor x = random_tensor(elem, {2, 3, size, size + 1}, 1),
+               w = random_tensor(elem, {15, 3 / group, 3, 2}, 2);
+        Tensor by = random_tensor(elem, {2, 12 * offsets, size, size}, 3);
+        for (int64_t i = 0; i < by.elements(); ++i)
+          by.set_double(i, i % 5 == 0    ? std::round(by.as_double(i) * 3)
+                           : i % 97 == 1 ? 1e30
+                                         : by.as_double(i) * 3);
+        by.set_double(0, NAN);
+        Case c = Case("DeformConv").set("group", num(group)).set("offset_group", num(offsets));
+        c.set("pads", list({1, 0, 1, 0})).unknown(x).unknown(w).unknown(by);
+        cases.push_back(c);
+        c.unknown(random_tensor(elem, {15}, 4)).unknown(random_tensor(elem, {2, 6 * offsets, size, size}, 5));
+        cases.push_back(c);
+      }
+    }
+  }
+  check_generated_code(cases);
+}
+
+TEST_CASE("C of DeformConv reads nothing where all points are outside") {
+  const Tensor x = floats({1, 1, 2, 2}, Doubles(4, INFINITY)), by = floats({1, 2, 2, 2}, Doubles(8, 100));
+  Case c = Case("DeformConv").unknown(x).unknown(floats({1, 1, 1, 1}, {1})).unknown(by);
+  REQUIRE(c.value().to_doubles() == Doubles(4, 0));
+  check_generated_code({c});
 }
 
 TEST_CASE("C of Col2Im, Det and transforms") {
