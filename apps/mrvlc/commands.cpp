@@ -164,6 +164,11 @@ void add_run(CLI::App& app, Context& context) {
          "printed, of large ones the range")
       ->type_name("DIR")
       ->check(not_empty());
+  cmd->add_option("--dump", o->dump,
+                  "of an OUT that was compiled with --trace-values: folder for every value in memory, as "
+                  "mrvlc compare reads it")
+      ->type_name("DIR")
+      ->check(not_empty());
   cmd->add_flag("--repeat-axis0", o->repeat_axis0,
                 "run once for each slice of the inputs' leading dimension, stack the outputs");
   cmd->add_option("--bench", o->bench, "time this many runs")->check(CLI::Range(1, 1000000).description(""));

@@ -1,13 +1,14 @@
 // einsum-to-matmul
 //   before  %1 = Einsum(%a, %b)  "bhqd,bhkd->bhqk"
 //   after   %2 = Transpose(%b)   %1 = MatMul(%a, %2)
-// Labels of two operands are of four kinds: both have it and somebody reads it later (a batch), both have it and
-// nobody does (it is summed over), or one has it. Dimensions are brought into the order batch, own, summed
-// (and batch, summed, own of the right operand), dimensions of a kind are made one, and the product is brought
-// into the order of the result. What one operand alone has and nobody reads is summed first. Without a label
-// to sum over it is a product of elements. More operands are multiplied from the left. Preconditions: static
-// shapes, a type that MatMul takes, no diagonals, nothing empty, and no product on the way larger than what it
-// is made of and what it becomes. Safe because products and sums may be regrouped in real numbers, and integers wrap.
+// Labels of two operands are of four kinds: both have it and somebody reads it later (a batch), both have it
+// and nobody does (it is summed over), or one has it. Dimensions are brought into the order batch, own,
+// summed (and batch, summed, own of the right operand), dimensions of a kind are made one, and the product is
+// brought into the order of the result. What one operand alone has and nobody reads is summed first. Without
+// a label to sum over it is a product of elements. More operands are multiplied from the left. Preconditions:
+// static shapes, a type that MatMul takes, no diagonals, nothing empty, and no product on the way larger than
+// what it is made of and what it becomes. Safe because products and sums may be regrouped in real numbers,
+// and integers wrap.
 #include <algorithm>
 #include <optional>
 

@@ -24,10 +24,11 @@ struct RunOptions {
   std::vector<std::string> bindings;  // NAME=FILE.npy as typed: the model's names say where NAME ends
   std::vector<std::pair<std::string, std::filesystem::path>> inputs;  // NAME=FILE.npy
   std::filesystem::path output_dir;
-  bool repeat_axis0 = false;  // run once for each slice of the leading dimension, stack the outputs
-  int bench = 0;              // timed runs
-  unsigned jobs = 0;          // threads of the simulator; 0: one for each processor
-  std::string cc;             // $CC, "cc" by default
+  std::filesystem::path dump;  // of an OUT with --trace-values: a folder for its values; empty: none is asked
+  bool repeat_axis0 = false;   // run once for each slice of the leading dimension, stack the outputs
+  int bench = 0;               // timed runs
+  unsigned jobs = 0;           // threads of the simulator; 0: one for each processor
+  std::string cc;              // $CC, "cc" by default
   std::string cflags;
   std::vector<std::filesystem::path> target_dirs;  // for binaries of a target that is not built in
   // Another machine, "ssh://user@host:port": `cc` compiles here for it, or its own cc there when it is empty.

@@ -8,8 +8,8 @@
 
 namespace mrvlc::driver {
 
-// The stem of each by its name, no two alike: file_names() of the inputs; then of the results, in the order of
-// the nodes, beside these. `graph`: as imported. Tensors of bodies are left out.
+// The stem of each by its name, no two alike: file_names() of the inputs; then of the results, in the order
+// of the nodes, beside these. `graph`: as imported. Tensors of bodies are left out.
 std::map<std::string, std::string> value_files(const ir::Graph& graph);
 
 }  // namespace mrvlc::driver

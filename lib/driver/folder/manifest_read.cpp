@@ -183,7 +183,10 @@ bool read_linked(const Json& json, OutputFolder& folder) {
 void read_given(const Json& json, Given& given) {
   given.version = text(member(member(json, "tool"), "version")).value_or("");
   given.sha256 = text(member(member(json, "model"), "sha256")).value_or("");
-  if (const Json& options = member(json, "options"); options.is_object()) given.options = options;
+  if (const Json& options = member(json, "options"); options.is_object()) {
+    given.options = options;
+    given.trace_values = member(options, "trace_values") == true;
+  }
   if (const Json& read = member(json, "read"); read.is_array())
     for (const Json& file : read)
       if (member(file, "kind") != "model") given.read.push_back(file);

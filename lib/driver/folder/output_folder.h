@@ -36,6 +36,7 @@ struct Given {
   std::string version;  // of mrvlc
   std::string sha256;   // of the model
   Json options = Json::object();
+  bool trace_values = false;  // among the options: the program takes --dump
   Json read = Json::array();  // files besides the model
 };
 

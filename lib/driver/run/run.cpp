@@ -246,6 +246,7 @@ Result<ProcessResult> Program::call(const std::vector<fs::path>& files, const fs
   const auto words = call.words(folder_, [](const fs::path& file) { return file.string(); });
   argv.insert(argv.end(), words.begin(), words.end());
   if (!output_dir.empty()) argv.insert(argv.end(), {"--output-dir", output_dir.string()});
+  if (!options_.dump.empty()) argv.insert(argv.end(), {"--dump", options_.dump.string()});
   return run_process(argv, call.environment, options_.timeout);
 }
 
@@ -297,6 +298,20 @@ Result<std::vector<Tensor>> Program::run(const std::vector<Tensor>& inputs) cons
   return outputs;
 }
 
+namespace {
+
+Status check_dump(const RunOptions& options, const OutputFolder& folder) {
+  if (options.dump.empty()) return {};
+  if (!options.on.empty() || is_mesh(folder))
+    return make_diag<DiagCode::MRV0004>("--dump is for a program on this machine, and not for a mesh");
+  if (!folder.given.trace_values)
+    return make_diag<DiagCode::MRV0004>(
+        "--dump: the program tells of no values; compile it with --trace-values");
+  return make_folder(options.dump);
+}
+
+}  // namespace
+
 Result<std::string> run(const RunOptions& options) {
   MRVLC_ASSIGN(OutputFolder folder, open_output(options.out));
   MRVLC_ASSIGN(std::vector<fs::path> files, input_files(options, folder));
@@ -304,6 +319,7 @@ Result<std::string> run(const RunOptions& options) {
     auto value = checked_input(folder.inputs[i], files[i], options.repeat_axis0);
     if (!value.ok()) return value.error();
   }
+  MRVLC_TRY(check_dump(options, folder));
   if (is_mesh(folder)) return run_mesh(options, folder, files);
   if (options.ranks != 1 || options.order != 0)
     return make_diag<DiagCode::MRV0004>("--ranks and --order are for an OUT of a mesh");

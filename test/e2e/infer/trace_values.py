@@ -67,7 +67,11 @@ def digits():
     np.save(wrong, np.load(wrong) + 1)
     run(MRVLC, "compare", model, "--with", "dump", status=5)
     run("out/m_example", "--input", f"{name}=in0.npy", "--dump", "nowhere", status=3)
+    run(MRVLC, "run", "out", "--input", f"{name}=in0.npy", "--dump", "again/folder")
+    assert sorted(f.name for f in (WORK / "again/folder").iterdir()) == files
     run(MRVLC, "compile", model, "-o", "plain", "--name", "m", "--target", "host")
+    assert "--trace-values" in run(MRVLC, "run", "plain", "--input", f"{name}=in0.npy", "--dump", "never", status=2)
+    assert not (WORK / "never").exists()
     assert "value_hook" not in (WORK / "plain/m.h").read_text() and "_tell" not in (WORK / "plain/m.c").read_text()
     # The device's values, at the borders of its regions.
     device = traced(model, x, (1, values), ["--target", "cn10ka", "--no-probe"], tolerance=["--tolerance", "2e-2"])
