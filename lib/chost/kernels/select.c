@@ -26,6 +26,7 @@ static $key K_falling_key$form($real v) {
 }
 
 //@ piece sort_keys$form: keyed$form
+//@ for TopK: more than 32 results
 //@ hole form suffix: what names of this form end in
 //@ hole digits number: of 8 bits, in a key
 //@ form form= digits=4
