@@ -98,7 +98,7 @@ class CallEmitter {
       case CallArgument::Kind::Name:
         return a.text;
       case CallArgument::Kind::Array:
-        return array(a.items);
+        return array(a);
       case CallArgument::Kind::Structure: {
         std::vector<std::string> members;
         for (const CallArgument& i : a.items) members.push_back(text(i));
@@ -110,12 +110,17 @@ class CallEmitter {
     return {};
   }
 
-  std::string array(const std::vector<CallArgument>& items) {
+  std::string array(const CallArgument& argument) {
+    const std::vector<CallArgument>& items = argument.items;
     auto any = [&](auto holds) { return std::ranges::any_of(items, holds); };
     const bool real = any([](const CallArgument& a) { return a.kind == CallArgument::Kind::Real; });
     const bool names = any([](const CallArgument& a) { return a.kind == CallArgument::Kind::Name; });
     const bool wide = any([](const CallArgument& a) { return !fits_int32(a.integer); });
-    if (items.size() > kLongArray && !names) return table(items, real, wide);
+    const std::string_view type = real ? "float" : wide ? "int64_t" : "int32_t";
+    if (items.size() > kLongArray && !names) {
+      const std::string name = table(items, real, wide);
+      return argument.writable ? fmt::format("({}*)(uintptr_t){}", type, name) : name;
+    }
     std::vector<std::string> texts;
     for (const CallArgument& a : items) {
       const double value = a.kind == CallArgument::Kind::Real ? a.real : static_cast<double>(a.integer);
@@ -124,7 +129,7 @@ class CallEmitter {
                       : real  ? real_text(static_cast<float>(value), "f")
                               : integer_text(a.integer));
     }
-    return fmt::format("({}[]){{{}}}", real ? "float" : wide ? "int64_t" : "int32_t", fmt::join(texts, ", "));
+    return fmt::format("({}[]){{{}}}", type, fmt::join(texts, ", "));
   }
 
   std::string table(const std::vector<CallArgument>& items, bool real, bool wide) {

@@ -3,7 +3,6 @@
 #include "calls.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <utility>
 
@@ -62,16 +61,26 @@ class CallMaker {
     if (e.kind == ExpressionKind::Word) return name(e.text);
     if (e.kind != ExpressionKind::Call) return number(e);
     if (e.text == rules::kScratch) return scratch(e.items[0]);
-    if (e.text == rules::kQ31 || e.text == rules::kQ31Shift) return fixed_point(e);
-    if (e.text == rules::kWritable) {
-      CallArgument out = tensor(e.items[0], {});
-      out.writable = true;
-      return out;
-    }
+    if (rules::is_fixed_array(e)) return fixed_point(e);
+    if (e.text == rules::kWritable) return writable(e.items[0]);
     if (e.text != rules::kPermuted) return number(e);
     std::vector<int64_t> perm;
     for (const rules::Expression& d : e.items[1].items) perm.push_back(d.integer);
     return tensor(e.items[0], std::move(perm));
+  }
+
+  CallArgument writable(const rules::Expression& e) {
+    CallArgument out = value(e);
+    // Sums of lists of one number each are a number.
+    const bool number = out.kind == CallArgument::Kind::Integer || out.kind == CallArgument::Kind::Real;
+    if (number) {
+      CallArgument array;
+      array.kind = CallArgument::Kind::Array;
+      array.items.push_back(std::move(out));
+      out = std::move(array);
+    }
+    out.writable = true;
+    return out;
   }
 
   static CallArgument name(std::string text) {
@@ -145,7 +154,8 @@ class CallMaker {
     rules::Data data;
     if (can_be_asked(e)) data = rules::measure(e, {graph_, match_, nullptr});
     if (data.size() == 1 && !std::holds_alternative<std::monostate>(data[0])) return std::move(data[0]);
-    refuse(e.text, "nothing", "a value", fmt::format("'{}' has no value here.", e.text));
+    const std::string text = rules::expression_text(e);
+    refuse(text, "nothing", "a value", fmt::format("'{}' has no value here.", text));
     return std::nullopt;
   }
 
@@ -189,8 +199,7 @@ class CallMaker {
     return v == nullptr ? std::vector<double>() : std::vector<double>(v->begin(), v->end());
   }
 
-  // Numbers in fixed point as kernels for integers take them (Jacob et al., 2018, section 2.2): one for each
-  // channel, where there is one for all it is repeated.
+  // One for each channel, where there is one for all it is repeated.
   CallArgument fixed_point(const rules::Expression& e) {
     CallArgument out;
     out.kind = CallArgument::Kind::Array;
@@ -211,18 +220,12 @@ class CallMaker {
   }
 
   CallArgument of_fixed(double number, std::string_view what) {
-    int exponent = 0;
-    const double fraction = std::frexp(number, &exponent);  // in [0.5, 1)
-    auto q = static_cast<int64_t>(std::llround(fraction * 0x1p31));
-    if (q == int64_t{1} << 31) {
-      q /= 2;
-      ++exponent;
-    }
-    if (!(number >= 0 && exponent <= 30))
+    const std::optional<rules::FixedPoint> fixed = rules::fixed_point(number);
+    if (!fixed)
       refuse(std::string(what), fmt::format("{}", number), "0 to 2^30",
              fmt::format("{} has no form in fixed point.", number));
-    if (exponent < -31) q = exponent = 0;  // times 32 bits it is less than a half
-    return of_integer(what == rules::kQ31 ? q : exponent);
+    const rules::FixedPoint f = fixed.value_or(rules::FixedPoint());
+    return of_integer(what == rules::kQ31 ? f.q31 : f.shift);
   }
 
   CallArgument scratch(const rules::Expression& e) {

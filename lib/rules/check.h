@@ -42,7 +42,5 @@ std::vector<std::string> results_of(const Rule& rule, const Item& choice);
 // Whether a match always binds the capture: it belongs to an element that must be there and is not an
 // optional operand.
 bool always_bound(const Rule& rule, std::string_view capture);
-// "rank(%x)"
-std::string expression_text(const Expression& e);
 
 }  // namespace mrvlc::rules

@@ -58,7 +58,7 @@ class CallCheck {
     if (e.kind == Expression::Kind::Call && e.text == kPermuted) return permuted(e);
     if (e.kind == Expression::Kind::Call && e.text == kWritable) return writable(e);
     if (e.kind == Expression::Kind::Call && e.text == kScratch) return scratch(e);
-    if (e.kind == Expression::Kind::Call && (e.text == kQ31 || e.text == kQ31Shift)) return fixed_point(e);
+    if (is_fixed_array(e)) return fixed_point(e);
     const std::optional<Kind> k = check_expression(c_, e);
     if (k == Kind::Verdict) error(e.at, e.text, "is a condition, which no function takes");
   }
@@ -90,11 +90,18 @@ class CallCheck {
   }
 
   void writable(const Expression& e) {
-    if (takes(e, 1, "a tensor")) tensor(e, e.items[0]);
+    constexpr const char* kWhat = "a tensor or numbers of an array";
+    if (!takes(e, 1, kWhat)) return;
+    const Expression& inner = e.items[0];
+    if (inner.kind == Expression::Kind::Capture) return tensor(e, inner);
+    if (is_fixed_array(inner)) return fixed_point(inner);
+    const std::optional<Kind> k = check_expression(c_, inner);
+    if (k && *k != Kind::Integers && *k != Kind::Numbers)
+      error(inner.at, e.text, std::string("takes ") + kWhat);
   }
 
   void fixed_point(const Expression& e) {
-    if (!takes(e, 2, "numbers, and how many of them the function reads")) return;
+    if (!takes(e, 2, "a number, or numbers and how many of them the function reads")) return;
     const std::optional<Kind> numbers = check_expression(c_, e.items[0]),
                               count = check_expression(c_, e.items[1]);
     const bool fit = !numbers || *numbers == Kind::Integer || *numbers == Kind::Float ||

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "check.h"
+#include "measure.h"
 #include "mrvlc/support/nearest.h"
 
 namespace mrvlc::rules {
@@ -71,6 +72,8 @@ class ConditionCheck {
         return call(e);
       case Expression::Kind::Arithmetic:
         return arithmetic(e);
+      case Expression::Kind::At:
+        return element(e);
     }
     return std::nullopt;
   }
@@ -95,7 +98,8 @@ class ConditionCheck {
     }
     std::optional<Kind> left = kind(t.left);
     if (!left) return;
-    if (t.left.kind != Expression::Kind::Call && t.left.kind != Expression::Kind::Arithmetic) {
+    if (t.left.kind != Expression::Kind::Call && t.left.kind != Expression::Kind::Arithmetic &&
+        t.left.kind != Expression::Kind::At) {
       error<DiagCode::MRV0304>(t.left.at, t.text, "must begin with a predicate");
       return;
     }
@@ -126,7 +130,7 @@ class ConditionCheck {
 
   std::optional<Kind> word(const Expression& e) {
     if (element_type_from_name(e.text)) return Kind::ElementType;
-    if (find_function(e.text))
+    if (find_function(e.text) || find_number_function(e.text))
       return error<DiagCode::MRV0304>(e.at, e.text, "is a predicate and needs its arguments in parentheses");
     std::vector<std::string_view> types;
     for (int i = static_cast<int>(ElementType::F32); i <= static_cast<int>(ElementType::I2); ++i)
@@ -161,6 +165,28 @@ class ConditionCheck {
     return whole ? Kind::Integers : Kind::Numbers;
   }
 
+  std::optional<Kind> element(const Expression& e) {
+    const std::optional<Kind> list = kind(e.items[0]), place = kind(e.items[1]);
+    if (!list || !place) return std::nullopt;
+    if (!is_list(*list))
+      return error<DiagCode::MRV0304>(e.items[0].at, e.text,
+                                      fmt::format("stands behind a list, not behind {}", kind_name(*list)));
+    if (*place != Kind::Integer)
+      return error<DiagCode::MRV0304>(e.items[1].at, e.text,
+                                      fmt::format("takes a whole number, not {}", kind_name(*place)));
+    return *list == Kind::Integers ? Kind::Integer : Kind::Float;
+  }
+
+  std::optional<Kind> of_numbers(const Expression& e, const NumberFunction& f) {
+    if (e.items.size() != f.parameters) {
+      return error<DiagCode::MRV0304>(
+          e.at, e.text, fmt::format("takes {} arguments, has {}", f.parameters, e.items.size()));
+    }
+    const std::optional<Kind> k = arithmetic(e);
+    if (!k || !f.whole) return k;
+    return is_list(*k) ? Kind::Integers : Kind::Integer;
+  }
+
   std::optional<Kind> arithmetic(const Expression& e) {
     bool whole = true, lists = false;
     for (const Expression& i : e.items) {
@@ -177,6 +203,7 @@ class ConditionCheck {
   }
 
   std::optional<Kind> call(const Expression& e) {
+    if (const NumberFunction* f = find_number_function(e.text)) return of_numbers(e, *f);
     const Function* f = find_function(e.text);
     if (f == nullptr && e.text == kLegalityClause) {
       return error<DiagCode::MRV0304>(e.at, e.text,
@@ -198,7 +225,8 @@ class ConditionCheck {
     std::optional<Kind> k = kind(e);
     if (!k) return false;
     // Values known when the rule is read: calls do not nest.
-    bool literal = e.kind != Expression::Kind::Call && e.kind != Expression::Kind::Arithmetic;
+    bool literal = e.kind != Expression::Kind::Call && e.kind != Expression::Kind::Arithmetic &&
+                   e.kind != Expression::Kind::At;
     bool named = *k == Kind::Node || *k == Kind::Value;
     bool fits = *k == parameter || (parameter == Kind::Value && *k == Kind::Node) ||
                 (parameter == Kind::Capture && named);
@@ -275,6 +303,7 @@ class ConditionCheck {
   static std::string nearest_function(std::string_view function) {
     std::vector<std::string_view> names;
     for (const Function& f : functions()) names.push_back(f.name);
+    for (const NumberFunction& f : number_functions()) names.push_back(f.name);
     return did_you_mean(function, names);
   }
 
@@ -294,6 +323,8 @@ std::string expression_text(const Expression& e) {
   if (e.kind == Expression::Kind::String) return "\"" + e.text + "\"";
   if (e.kind == Expression::Kind::Arithmetic)
     return fmt::format("{} {} {}", expression_text(e.items[0]), e.text, expression_text(e.items[1]));
+  if (e.kind == Expression::Kind::At)
+    return fmt::format("{}[{}]", expression_text(e.items[0]), expression_text(e.items[1]));
   if (e.kind != Expression::Kind::Call) return e.text;
   std::vector<std::string> items;
   for (const Expression& i : e.items) items.push_back(expression_text(i));

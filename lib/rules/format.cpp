@@ -254,6 +254,7 @@ class Formatter {
     if (std::ranges::find(kTightBefore, s) != std::end(kTightBefore)) return false;
     if (mark && std::ranges::find(kTightAfter, last.text) != std::end(kTightAfter)) return false;
     if (s == "{" && in_ == In::Call) return false;
+    if (s == "[" && (is(at_ - 1, ")") || is(at_ - 1, "]"))) return false;
     if (s == "(" || s == "[")
       return last.kind != TokenKind::Word || is(at_ - 1, "in") || is(at_ - 1, "not") || is(at_ - 1, "or");
     if (in_ == In::Match) {

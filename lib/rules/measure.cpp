@@ -1,4 +1,4 @@
-// Expressions of conditions: calls, lists of values, arithmetic.
+// Expressions of conditions: calls, lists of values and their elements, arithmetic.
 #include "measure.h"
 
 #include <algorithm>
@@ -16,24 +16,6 @@ const Binding& absent() {
     return b;
   }();
   return kAbsent;
-}
-
-std::optional<double> real(const Datum& d) {
-  if (auto* i = std::get_if<int64_t>(&d)) return static_cast<double>(*i);
-  if (auto* f = std::get_if<double>(&d)) return *f;
-  if (auto* v = std::get_if<std::vector<int64_t>>(&d)) {
-    if (v->size() == 1) return static_cast<double>(v->front());
-  }
-  if (auto* v = std::get_if<std::vector<double>>(&d)) {
-    if (v->size() == 1) return v->front();
-  }
-  return std::nullopt;
-}
-
-std::optional<int64_t> whole(const Datum& d) {
-  if (auto* i = std::get_if<int64_t>(&d)) return *i;
-  auto* v = std::get_if<std::vector<int64_t>>(&d);
-  return v != nullptr && v->size() == 1 ? std::optional(v->front()) : std::nullopt;
 }
 
 // Whole numbers stay whole; beyond 64 bits there is no result, nor of a division by zero.
@@ -86,15 +68,16 @@ Datum element(const Datum& d, size_t i) {
 }
 
 // Lists of one length element by element, one number with each of a list.
-Datum arithmetic(char sign, const Datum& a, const Datum& b) {
+template <class Compute>
+Datum each(const Datum& a, const Datum& b, Compute compute) {
   const size_t n = std::max(length(a), length(b));
-  if (n <= 1) return arithmetic_of_one(sign, a, b);
+  if (n <= 1) return compute(a, b);
   for (const Datum* d : {&a, &b})
     if (length(*d) != n && length(*d) != 1) return {};
   std::vector<int64_t> whole_numbers;
   std::vector<double> numbers;
   for (size_t i = 0; i < n; ++i) {
-    const Datum one = arithmetic_of_one(sign, element(a, i), element(b, i));
+    const Datum one = compute(element(a, i), element(b, i));
     const std::optional<double> number = real(one);
     if (!number) return {};
     numbers.push_back(*number);
@@ -103,7 +86,28 @@ Datum arithmetic(char sign, const Datum& a, const Datum& b) {
   return whole_numbers.size() == n ? Datum(std::move(whole_numbers)) : Datum(std::move(numbers));
 }
 
+// Of expressions for a list of values: side by side.
+template <class Compute>
+Data for_each_datum(const Expression& a, const Expression& b, const Context& context, Compute compute) {
+  const Data left = measure(a, context), right = &a == &b ? left : measure(b, context);
+  if (left.size() != right.size() && left.size() != 1 && right.size() != 1) return {Datum()};
+  if (left.empty() || right.empty()) return {};
+  Data out;
+  for (size_t i = 0; i < std::max(left.size(), right.size()); ++i)
+    out.push_back(each(left[left.size() == 1 ? 0 : i], right[right.size() == 1 ? 0 : i], compute));
+  return out;
+}
+
+Data measure_arithmetic(const Expression& e, const Context& context) {
+  return for_each_datum(e.items[0], e.items[1], context,
+                        [&](const Datum& a, const Datum& b) { return arithmetic_of_one(e.text[0], a, b); });
+}
+
 Data measure_call(const Expression& e, const Context& context) {
+  if (const NumberFunction* f = find_number_function(e.text)) {
+    if (e.items.size() != f->parameters) return {Datum()};
+    return for_each_datum(e.items.front(), e.items.back(), context, f->compute);
+  }
   const Function* f = find_function(e.text);
   if (f == nullptr || f->measure == nullptr) return {Datum()};
   Data out;
@@ -114,13 +118,18 @@ Data measure_call(const Expression& e, const Context& context) {
   return even ? out : Data{Datum()};
 }
 
-Data measure_arithmetic(const Expression& e, const Context& context) {
-  const Data left = measure(e.items[0], context), right = measure(e.items[1], context);
-  if (left.size() != right.size() && left.size() != 1 && right.size() != 1) return {Datum()};
-  if (left.empty() || right.empty()) return {};
+Datum at(const Datum& list, const Datum& place) {
+  const auto i = whole(place);
+  const auto n = static_cast<int64_t>(length(list));
+  if (!i || *i >= n || *i < -n) return {};
+  return element(list, static_cast<size_t>(*i < 0 ? *i + n : *i));
+}
+
+Data measure_element(const Expression& e, const Context& context) {
+  const Data lists = measure(e.items[0], context), places = measure(e.items[1], context);
+  if (lists.size() != places.size() && places.size() != 1) return {Datum()};
   Data out;
-  for (size_t i = 0; i < std::max(left.size(), right.size()); ++i)
-    out.push_back(arithmetic(e.text[0], left[left.size() == 1 ? 0 : i], right[right.size() == 1 ? 0 : i]));
+  for (size_t i = 0; i < lists.size(); ++i) out.push_back(at(lists[i], places[places.size() == 1 ? 0 : i]));
   return out;
 }
 
@@ -208,6 +217,8 @@ Data measure(const Expression& e, const Context& context) {
       return measure_call(e, context);
     case Expression::Kind::Arithmetic:
       return measure_arithmetic(e, context);
+    case Expression::Kind::At:
+      return measure_element(e, context);
     case Expression::Kind::Capture:
       break;
   }

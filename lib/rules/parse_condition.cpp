@@ -5,7 +5,7 @@
 namespace mrvlc::rules {
 namespace {
 
-constexpr int kMaxDepth = 4;      // of calls, lists and parentheses in each other; bounds the recursion
+constexpr int kMaxDepth = 6;      // of calls, lists and parentheses in each other; bounds the recursion
 constexpr int kMaxOperands = 32;  // of one sum
 
 bool parse_sum(Cursor& cursor, int depth, Expression& out);
@@ -34,7 +34,7 @@ bool parse_bracketed(Cursor& cursor, int depth, Expression& out) {
   return parse_items(cursor, "]", depth, out.items);
 }
 
-bool parse_value(Cursor& cursor, int depth, Expression& out) {
+bool parse_whole_value(Cursor& cursor, int depth, Expression& out) {
   const Token& t = cursor.token();
   out.at = t.at;
   switch (t.kind) {
@@ -60,6 +60,22 @@ bool parse_value(Cursor& cursor, int depth, Expression& out) {
   out.text = t.text;
   cursor.advance();
   return true;
+}
+
+// Behind what may be a list: the place of one of its elements.
+bool parse_value(Cursor& cursor, int depth, Expression& out) {
+  if (!parse_whole_value(cursor, depth, out)) return false;
+  const bool may_be_list = out.kind == Expression::Kind::Call || out.kind == Expression::Kind::List ||
+                           out.kind == Expression::Kind::Arithmetic;
+  if (!may_be_list || !cursor.accept("[")) return true;
+  if (depth >= kMaxDepth) return cursor.fail("nested too deeply");
+  Expression list = std::move(out);
+  out = {};
+  out.kind = Expression::Kind::At;
+  out.text = "[";
+  out.at = list.at;
+  out.items.push_back(std::move(list));
+  return parse_sum(cursor, depth + 1, out.items.emplace_back()) && cursor.expect("]");
 }
 
 // Left to right; `next` reads the operands.

@@ -19,8 +19,8 @@
 //                             | 'in' '{' sum (',' sum)* '}' | 'in' sum '..' sum]
 //   sum       := product (('+' | '-') product)*
 //   product   := value (('*' | '/' | 'mod') value)*
-//   value     := INTEGER | FLOAT | STRING | WORD | '%'NAME | '[' [value (',' value)*] ']' | '(' sum ')'
-//              | NAME '(' [value (',' value)*] ')'
+//   value     := INTEGER | FLOAT | STRING | WORD | '%'NAME
+//              | ('[' [sum (',' sum)*] ']' | '(' sum ')' | NAME '(' [sum (',' sum)*] ')') ['[' sum ']']
 #pragma once
 #include "cursor.h"
 #include "messages.h"

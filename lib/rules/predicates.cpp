@@ -207,6 +207,23 @@ Datum value(const Context& c, Arguments a) {
   return whole;
 }
 
+Datum sums(const Context& c, Arguments a) {
+  const Tensor* t = c.graph.constant(a[0].binding->value);
+  if (t == nullptr || !is_integer(t->elem())) return {};
+  const Shape& shape = t->shape();
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t d = a[1].integer < 0 ? a[1].integer + rank : a[1].integer;
+  if (d < 0 || d >= rank || shape[static_cast<size_t>(d)] > kMostValues) return {};
+  const int64_t count = shape[static_cast<size_t>(d)];
+  const int64_t step = row_major_strides(shape)[static_cast<size_t>(d)];
+  std::vector<int64_t> out(static_cast<size_t>(count));
+  for (int64_t i = 0; i < t->elements(); ++i) {
+    int64_t& sum = out[static_cast<size_t>(i / step % count)];
+    if (__builtin_add_overflow(sum, t->as_int(i), &sum)) return {};
+  }
+  return out;
+}
+
 Datum number(const Context& c, Arguments a) {
   const Tensor* t = c.graph.constant(a[0].binding->value);
   if (t == nullptr || t->elements() != 1 || t->elem() == ElementType::String) return {};
@@ -296,7 +313,11 @@ std::vector<Function> measures() {
        nullptr,
        machine},
       {"max_abs", {Kind::Value}, Kind::Float, "The largest magnitude known of the value.", nullptr, max_abs},
-      {"name", {Kind::Node}, Kind::String, "The name of the ONNX node.", nullptr, node_name},
+      {"name", {Kind::Node}, Kind::String, "The name of the ONNX node.", nullptr, node_name}};
+}
+
+std::vector<Function> further_measures() {
+  return {
       {"number", {Kind::Value}, Kind::Float, "The value of a constant of one element.", nullptr, number},
       {"outputs",
        {Kind::Node},
@@ -307,6 +328,12 @@ std::vector<Function> measures() {
        true},
       {"rank", {Kind::Value}, Kind::Integer, "The number of dimensions of the value.", nullptr, rank},
       {"shape", {Kind::Value}, Kind::Integers, "All dimensions of the value.", nullptr, shape},
+      {"sums",
+       {Kind::Value, Kind::Integer},
+       Kind::Integers,
+       "Of a constant of whole numbers: the sum of the elements for each index of that dimension.",
+       nullptr,
+       sums},
       {"tensor", {Kind::Value}, Kind::String, "The name of the value in the model.", nullptr, tensor},
       {"uses",
        {Kind::Value},
@@ -323,6 +350,7 @@ const std::vector<Function>& functions() {
   static const std::vector<Function> kFunctions = [] {
     std::vector<Function> all = predicates();
     for (const Function& f : measures()) all.push_back(f);
+    for (const Function& f : further_measures()) all.push_back(f);
     std::ranges::sort(all, {}, &Function::name);
     return all;
   }();

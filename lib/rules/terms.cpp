@@ -12,7 +12,7 @@ namespace {
 
 bool is_literal(const Expression& e) {
   return e.kind != Expression::Kind::Call && e.kind != Expression::Kind::Capture &&
-         e.kind != Expression::Kind::Arithmetic;
+         e.kind != Expression::Kind::Arithmetic && e.kind != Expression::Kind::At;
 }
 
 bool always_bound_inside(const Rule& rule, const Expression& e) {

@@ -8,6 +8,7 @@ namespace mrvlc::target {
 
 struct BuiltinTarget {
   std::string_view name, json;
+  std::string_view rules;  // NAME.rules of its folder; empty: there is none
 };
 extern const BuiltinTarget kBuiltinTargets[];
 extern const size_t kBuiltinTargetCount;

@@ -95,7 +95,10 @@ class Reader {
       MRVLC_ASSIGN(std::optional<std::string> text, in_folders(name, search_));
       if (text) return *std::move(text);
       for (const BuiltinTarget& t : builtins())
-        if (t.name == name) return std::string(t.json);
+        if (t.name == name) {
+          if (parts_.empty()) out_.rules = t.rules;
+          return std::string(t.json);
+        }
       out_.searched.variables = {"HOME", "XDG_DATA_DIRS", "XDG_DATA_HOME"};
       MRVLC_ASSIGN(text, in_folders(name, data_folders()));
       if (text) return *std::move(text);

@@ -24,7 +24,7 @@ struct CallArgument {
   ir::ValueId value = {};
   std::vector<int64_t> perm = {};  // Tensor: stored dimension i is dimension perm[i]; empty: as it is
   bool written = false;            // Tensor: a result of the layer
-  bool writable = false;           // Tensor: passed as if it could be written
+  bool writable = false;           // Tensor, Array: passed as if it could be written
   int64_t integer = 0;
   double real = 0;
   std::string text = {};

@@ -95,6 +95,16 @@ struct Function {
 const std::vector<Function>& functions();  // in order of name
 const Function* find_function(std::string_view name);
 
+// A number that is not negative, in fixed point as kernels for integers take it (Jacob et al., 2018, section
+// 2.2): q31 * 2^(shift - 31), q31 in [2^30, 2^31), or 0 below 2^-32. Nothing from 2^30 on.
+struct FixedPoint {
+  int64_t q31 = 0, shift = 0;
+};
+std::optional<FixedPoint> fixed_point(double number);
+
+// "dim(%x, 1)"
+std::string expression_text(const Expression& e);
+
 // What an expression gives: several data for a list of values.
 using Data = std::vector<Datum>;
 Data measure(const Expression& expression, const Context& context);

@@ -20,7 +20,7 @@ inline constexpr std::string_view kCallKind = "call";
 // What only arguments of a call can be: a tensor with its dimensions in another order, one whose `const` is
 // taken away, memory for the time of the call.
 inline constexpr std::string_view kPermuted = "permuted", kWritable = "writable", kScratch = "scratch";
-// Also of calls alone: numbers as q * 2^(s - 31), q the q31 in [2^30, 2^31), s the q31_shift.
+// Numbers as q * 2^(s - 31), q the q31 in [2^30, 2^31), s the q31_shift; of calls alone: an array of these.
 inline constexpr std::string_view kQ31 = "q31", kQ31Shift = "q31_shift";
 
 struct Location {
@@ -78,7 +78,7 @@ struct Item {
   bool is_choice() const { return !alternatives.empty(); }
 };
 
-// Operand of a condition: a literal, a capture, a call, or arithmetic on those.
+// Operand of a condition: a literal, a capture, a call, an element of a list, or arithmetic on those.
 struct Expression {
   enum class Kind : uint8_t {
     Integer,
@@ -88,14 +88,21 @@ struct Expression {
     Capture,
     List,
     Call,
-    Arithmetic
+    Arithmetic,
+    At
   } kind = Kind::Integer;
   int64_t integer = 0;
   double real = 0;
   std::string text;               // String: its value; Word, Capture, Call: the name; Arithmetic: the sign
-  std::vector<Expression> items;  // List, Call, Arithmetic (two)
+  std::vector<Expression> items;  // List, Call, Arithmetic (two), At: a list and the place of its element
   Location at;
 };
+
+// q31(NUMBERS, N) and q31_shift(NUMBERS, N): arrays; of one number they are functions like others.
+inline bool is_fixed_array(const Expression& e) {
+  const bool named = e.text == kQ31 || e.text == kQ31Shift;
+  return e.kind == Expression::Kind::Call && named && e.items.size() != 1;
+}
 
 enum class Relation : uint8_t {
   Holds,

@@ -20,6 +20,7 @@ struct TargetText {
   };
   std::vector<File> files;  // the package's first, then what it extends; empty: it is built in
   Searched searched;
+  std::string rules = {};  // of a library that is built in
 };
 
 // The package NAME of the `search` folders, the first that there is, else the built-in one, else that of

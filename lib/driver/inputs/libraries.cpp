@@ -20,8 +20,10 @@ constexpr size_t kMaxSource = size_t{64} << 20;
 
 class PackageReader {
  public:
-  PackageReader(const target::TargetText& text, Libraries& out)
-      : folder_(text.files.front().path.parent_path()), package_(text.files.front().name), out_(out) {}
+  PackageReader(const std::string& name, const target::TargetText& text, Libraries& out)
+      : text_(text), package_(name), out_(out) {
+    if (!text.files.empty()) folder_ = text.files.front().path.parent_path();
+  }
 
   Result<std::string> bytes(const std::string& file, size_t most) {
     MRVLC_ASSIGN(std::string text, read_file(folder_ / file, most));
@@ -30,6 +32,8 @@ class PackageReader {
   }
 
   Result<std::vector<rules::RuleFile>> rules(const target::LibraryPackage& package) {
+    if (text_.files.empty())
+      return std::vector<rules::RuleFile>{{package.rules.front(), text_.rules, /*built_in=*/true}};
     std::vector<std::filesystem::path> files;
     for (const std::string& name : package.rules) files.push_back(folder_ / name);
     return read_rule_files(files, [this](const std::filesystem::path& file, const std::string& text) {
@@ -69,7 +73,8 @@ class PackageReader {
     return "another target";
   }
 
-  std::filesystem::path folder_;
+  const target::TargetText& text_;
+  std::filesystem::path folder_;  // empty: it is built in
   std::string package_;
   Libraries& out_;
 };
@@ -83,14 +88,16 @@ void add_once(std::vector<T>& list, const T& item) {
 
 Status add_library(const std::string& name, const target::TargetText& text, std::string_view model,
                    Libraries& out, Diagnostics& diagnostics) {
+  const bool built_in = text.files.empty();
   MRVLC_ASSIGN(const target::LibraryPackage package,
-               target::parse_library(text.json, text.files.front().path.string()));
+               target::parse_library(text.json, built_in ? name : text.files.front().path.string()));
   if (package.name != name)
     return make_diag<DiagCode::MRV0351>(
         printable(name), "name", fmt::format("is '{}', not that of its folder", printable(package.name)));
-  PackageReader reader(text, out);
-  out.read.push_back({ReadFile::Kind::Target, text.files.front().path, name + "/target.json",
-                      sha256_hex(text.files.front().text)});
+  PackageReader reader(name, text, out);
+  if (!built_in)
+    out.read.push_back({ReadFile::Kind::Target, text.files.front().path, name + "/target.json",
+                        sha256_hex(text.files.front().text)});
   MRVLC_ASSIGN(std::vector<rules::RuleFile> files, reader.rules(package));
   MRVLC_ASSIGN(partition::SoundRules rules, partition::sound(partition::load_library_rules(files)));
   for (const Diag& d : rules->diagnostics.list()) diagnostics.add(d);

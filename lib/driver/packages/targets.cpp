@@ -16,6 +16,8 @@ namespace mrvlc::driver {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr const char* kBuiltIn = "built in";
+
 std::string line(std::string_view name, std::string_view kind, std::string_view description,
                  std::string_view from) {
   return fmt::format("{:<16} {:<9} {:<56} {}\n", printable(name), kind, printable(description, 200), from);
@@ -59,8 +61,8 @@ Result<std::string> show_library(const std::string& name, const target::TargetTe
   MRVLC_ASSIGN(const target::LibraryPackage package, target::parse_library(text.json, name));
   Diagnostics warnings;
   MRVLC_ASSIGN(const Libraries library, read_library(name, text, warnings));
-  std::string out = fmt::format("{}: {}\n  from {}\n", printable(name), printable(package.description),
-                                printable(text.files.front().path.string(), 4096));
+  const std::string from = text.files.empty() ? kBuiltIn : printable(text.files.front().path.string(), 4096);
+  std::string out = fmt::format("{}: {}\n  from {}\n", printable(name), printable(package.description), from);
   for (const std::string& include : library.linked.includes)
     out += fmt::format("  #include {}\n", printable(include));
   for (const std::string& source : library.linked.sources)
@@ -137,7 +139,7 @@ Result<std::string> check_files(const fs::path& dir, const target::TargetText& t
 }  // namespace
 
 std::string targets_list(const std::vector<fs::path>& search, bool json) {
-  constexpr const char *kHost = "the CPU alone: C99, no accelerator", *kBuiltIn = "built in";
+  constexpr const char* kHost = "the CPU alone: C99, no accelerator";
   std::string out = line("target", "kind", "description", "from") + line("host", "host", kHost, kBuiltIn);
   Json list = Json::array({{{"name", "host"}, {"kind", "host"}, {"description", kHost}, {"from", kBuiltIn}}});
   for (const target::Package& package : target::packages(search)) {

@@ -6,6 +6,7 @@
 #include "output/gates.h"
 #include "stages/ineffective_options.h"
 #include "stages/integers_left.h"
+#include "stages/left_by_libraries.h"
 #include "stages/passes_of.h"
 #include "stages/placement_log.h"
 #include "stages/stages.h"
@@ -61,15 +62,19 @@ Status place_in_integers(Session& session, PlacedModel& m, Said& said) {
   const bool first = m.has_accelerator && m.backend->pass_limits().integers;
   const TakenSources taken(m.model.graph, m.partition);
   std::optional<ir::Graph> unplaced = std::exchange(m.unplaced, std::nullopt);
+  passes::RunOptions run = pass_options(session, m, said);
+  MRVLC_ASSIGN(const LeftByLibraries left, LeftByLibraries::of(*unplaced, m, run));
+  left.tell(m.model.graph, m.partition);
   if (!taken.worth_a_round(first)) return {};
   m.model.graph = *std::move(unplaced);
   m.rewritten = true;
   if (m.has_accelerator) raise_fences(m.model.graph, m.pins.get(), &taken);
-  passes::RunOptions run = pass_options(session, m, said);
   run.context.stays = m.stays;
   MRVLC_TRY(taken.run_integer_passes(m.model.graph, run, first));
   MRVLC_TRY(run_pipeline(m, m.has_accelerator ? passes::float_pipeline() : passes::library_pipeline(), run));
-  return place_once(m);
+  MRVLC_TRY(place_once(m));
+  left.tell(m.model.graph, m.partition);
+  return {};
 }
 
 Status place(Session& session, PlacedModel& m, Said& said) {

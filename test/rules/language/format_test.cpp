@@ -18,7 +18,8 @@ rule a{priority 100 layer conv
   why "because"   match{%c=Conv(%x,%w,%b?)
      # then
      %s=Add(%c,%k)?  ( %r=@act( %s,... )* | %q = Sigmoid(%s) )? }
-  where constant( %w ),rank(%x) in 3 .. 4 , elem(%x) in { f16,f32 } or not constant(%b), dim(%x,1)*dim(%x,2) <= 4096, small(%x) }
+  where constant( %w ),rank(%x) in 3 .. 4 , elem(%x) in { f16,f32 } or not constant(%b), dim(%x,1)*dim(%x,2) <= 4096, small(%x),
+    attr( %c,"pads" ) [ 1 ]==max(0,1) }
 rule b { layer cpu priority 1 why "w" match { %m = MatMul(_, _) } }
 )";
 
@@ -46,7 +47,7 @@ rule a {
     )?
   }
   where constant(%w), rank(%x) in 3..4, elem(%x) in {f16, f32} or not constant(%b),
-    dim(%x, 1) * dim(%x, 2) <= 4096, small(%x)
+    dim(%x, 1) * dim(%x, 2) <= 4096, small(%x), attr(%c, "pads")[1] == max(0, 1)
 }
 
 rule b {

@@ -159,14 +159,27 @@ TEST_CASE("conditions compute") {
         "shape(%x) == [1, 2, 4, 4]", "value(%w) in 1..4", "value(%w) == [1, 2, 3, 4]",
         "elements(%x) * 4 <= machine(\"ocm_bytes\")", "not present(%b)", "count(%b) == 0", "count(%x) == 1",
         "tensor(%x) like \"x*\"", "made_of(%c, \"Co?v\")", "rank(%b) == 77 or rank(%x) == 3",
-        "elements(%x) * 0.5 == 16.0"}) {
+        "elements(%x) * 0.5 == 16.0",
+        // Elements of lists.
+        "shape(%x)[-1] == 4", "shape(%x)[rank(%x) - 3] == 2", "[3, 5][1] == 5", "(shape(%x) * 2)[1] == 4",
+        "value(%w)[3] - 1 == 3",
+        // Functions of numbers.
+        "floor(-1.5) == -2", "round(2.5) == 2", "round(3.5) == 4", "round(-2.5) == -2",
+        "round(0 - 0.75) == -1", "min(dim(%x, 1), 7) == 2", "max(dim(%x, 1), 7.5) == 7.5", "pow2(10) == 1024",
+        "q31(0.75) == 1610612736", "q31_shift(3) == 2", "q31(1e-12) == 0",
+        "floor(value(%w) / 2.0) == [0, 1, 1, 2]", "pow2(q31_shift(min(elements(%x), 8) * 1.0)) == 16"}) {
     CAPTURE(where);
     CHECK(holds(where));
   }
-  for (const char* where : {"dim(%x, 1) * dim(%x, 2) < 8", "elements(%x) / (rank(%x) - 4) == 1",
-                            "elements(%x) mod (rank(%x) - 4) != 1", "9223372036854775807 + rank(%x) > 0",
-                            "value(%x) == 1", "value(%w) == 1", "value(%w) == [1, 2, 3]", "present(%b)",
-                            "tensor(%x) like \"y*\"", "made_of(%c, \"MatMul\")"}) {
+  for (const char* where :
+       {"dim(%x, 1) * dim(%x, 2) < 8", "elements(%x) / (rank(%x) - 4) == 1",
+        "elements(%x) mod (rank(%x) - 4) != 1", "9223372036854775807 + rank(%x) > 0", "value(%x) == 1",
+        "value(%w) == 1", "value(%w) == [1, 2, 3]", "present(%b)", "tensor(%x) like \"y*\"",
+        "made_of(%c, \"MatMul\")",
+        // What there is not equals nothing.
+        "shape(%x)[4] != 4", "shape(%x)[-5] >= 0", "shape(%x)[9223372036854775807] >= 0", "pow2(63) > 0",
+        "pow2(-1) >= 0", "q31(-1) >= 0", "q31(1e300) >= 0", "floor(1e300) > 0",
+        "floor(1 / (rank(%x) - 4)) >= 0", "min(1, pow2(64)) <= 1", "sums(%x, 0) >= 0", "sums(%w, 0) >= 0"}) {
     CAPTURE(where);
     CHECK_FALSE(holds(where));
   }

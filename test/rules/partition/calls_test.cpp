@@ -246,6 +246,28 @@ TEST_CASE("scales of integers are passed in fixed point") {
   CHECK(integers(a[5]) == std::vector<int64_t>{0, 1, 0, 2});
   CHECK(integers(a[6]) == std::vector<int64_t>{1LL << 30, 1LL << 30, 1LL << 30});
   CHECK(integers(a[7]) == std::vector<int64_t>{-7});  // a constant is a list, whatever its length
+  const std::string one = "number(%sx) * value(%sw)[3]";
+  const partition::Partition numbers = placed(
+      g,
+      {library("lib",
+               with("q31(" + one + "), q31_shift(" + one + "), writable(q31(" + scale +
+                    ", 4)), writable(value(%zx) * 2), writable(sums(%w, 0) - value(%zw)), sums(%w, -3)"))});
+  REQUIRE(numbers.calls.size() == 1);
+  const auto& b = numbers.calls[0].arguments;
+  CHECK(b[3].integer == 3LL << 29);  // 1.5 = 0.75 * 2^1
+  CHECK(b[4].integer == 1);
+  CHECK(integers(b[5]) == integers(a[4]));
+  CHECK(b[5].writable);
+  CHECK(integers(b[6]) == std::vector<int64_t>{-14});  // an array, though of one number
+  CHECK(integers(b[7]) == std::vector<int64_t>{10, 10, 10, 10});
+  CHECK(integers(b[8]) == std::vector<int64_t>{4, 8, 12, 16});
+  CHECK(refused(g, with("sums(%w, 4)")).find("has no value here") != std::string::npos);
+  CHECK(refused(g, with("sums(%x, 0)")).find("has no value here") != std::string::npos);
+  CHECK(refused(g, with("value(%sw)[4]")).find("'value(%sw)[4]' has no value here") != std::string::npos);
+  CHECK(refused(g, with("q31(0 - number(%sx))")).find("has no value here") != std::string::npos);
+  CHECK(refused(g, with("dim(%w, 0) / (dim(%w, 0) - 4)")).find("has no value here") != std::string::npos);
+  CHECK(refused(g, with("scratch(64 - 32 * dim(%w, 0))")).find("no size that can be given") !=
+        std::string::npos);
   CHECK(refused(g, with("q31(value(%sw), 3)")).find("not as many numbers") != std::string::npos);
   CHECK(refused(g, with("q31(0 - value(%sw), 4)")).find("no form in fixed point") != std::string::npos);
   CHECK(refused(g, with("q31(2e9 * value(%sw), 4)")).find("no form in fixed point") != std::string::npos);
