@@ -194,3 +194,20 @@ def left(layers):
     layers.softmax("softmax_of_another_scale", [1, 10], 0.1, output_scale=1 / 128)
     layers.add("add_broadcast", [1, 6, 5, 4], (0.04, 0.11, 0.12), (-5, 9, 2), other=[1, 6, 1, 1])
     layers.add("add_twice", [1, 4, 3, 3], (0.05, 0.05, 0.1), (3, 3, -1), twice=True)
+
+
+def drawn(layers, seed, count):
+    """Convolutions with shapes by chance, some of which the library does not compute."""
+    rng = np.random.default_rng(seed)
+    some = lambda low, high: int(rng.integers(low, high + 1))
+    for i in range(count):
+        kind = ("conv", "depthwise", "point", "row")[i % 4]
+        group = some(2, 9) if kind == "depthwise" else some(1, 3)
+        inside = 1 if kind == "depthwise" else some(1, 9)
+        kernel = (1, 1) if kind == "point" else (1 if kind == "row" else some(1, 4), some(1, 5))
+        shape = [some(1, 2), group * inside, 1 if kind == "row" else some(6, 9), some(9, 12)]
+        down, across = (0, 0) if kind == "row" else (some(0, 2), some(0, 2)), (some(0, 3), some(0, 3))
+        pads = (0, 0, 0, 0) if kind == "point" and rng.random() < 0.8 else (down[0], across[0], down[1], across[1])
+        dilations = (1, some(1, 2)) if kind == "row" else (some(1, 2), some(1, 2))
+        layers.conv(f"{kind}{i}", shape, group * some(1, 4), kernel, strides=(some(1, 3), some(1, 3)), pads=pads, dilations=dilations,
+                    group=group, relu=rng.random() < 0.5, per_channel=rng.random() < 0.6, bias=rng.random() < 0.8, zero=some(-128, 127))

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "mrvlc/target/find.h"
+
 using namespace mrvlc;
 
 namespace {
@@ -17,6 +19,17 @@ std::string fault(const std::string& text) {
 }
 
 }  // namespace
+
+TEST_CASE("a library is built in, with its rules") {
+  const auto text = target::find_target("cmsis-nn", {});
+  REQUIRE(text.ok());
+  CHECK(text->files.empty());
+  CHECK(target::is_library(text->json));
+  CHECK(target::parse_library(text->json, "cmsis-nn")->system_headers ==
+        std::vector<std::string>{"arm_nnfunctions.h"});
+  CHECK(text->rules.find("call arm_convolve_wrapper_s8(") != std::string::npos);
+  CHECK(target::find_target("cn10ka", {})->rules.empty());
+}
 
 TEST_CASE("of several libraries the standard is that which suits all") {
   CHECK(target::both_standards("c99", "c99") == "c99");
