@@ -69,7 +69,8 @@ TEST_CASE("comments tell of padding") {
     b.output(b.node("MaxPool", {b.input({1, 4, 16, 16})}, attrs, "pool"));
     return c_of(b.graph);
   };
-  CHECK(reads(pooled({1, 1, 1, 1}), "/* MaxPool 'pool': 1x4x16x16 (NCHW), pad 1 -> 1x4x16x16; kernel pool_planes"));
+  CHECK(reads(pooled({1, 1, 1, 1}),
+              "/* MaxPool 'pool': 1x4x16x16 (NCHW), pad 1 -> 1x4x16x16; kernel pool_planes"));
   CHECK(reads(pooled({0, 0, 1, 1}), "(NCHW), pad 0 0 1 1 -> 1x4x15x15; kernel pool_planes"));
   CHECK(reads(pooled({0, 0, 0, 0}), "(NCHW) -> 1x4x14x14; kernel pool_planes"));
 }
