@@ -16,11 +16,11 @@ void CSource::add(std::string_view text) {
 }
 
 void CSource::add(FunctionText&& function) {
-  const uint32_t before = lines_;
+  const uint32_t first = lines_ + function.above + 1;
   add(std::exchange(function.text, {}));
   if (names_ != nullptr) function.symbol = names_->published(function.symbol);
   functions_.push_back(
-      {std::move(function.symbol), {}, before + 1, lines_, function.expr, std::move(function.fused)});
+      {std::move(function.symbol), {}, first, lines_, function.expr, std::move(function.fused)});
 }
 
 void CSource::add(std::string_view text, const std::vector<HostFunction>& functions) {

@@ -14,6 +14,7 @@ struct FunctionText {
   std::string symbol, text;
   ir::ExprId expr;  // invalid: of no expression in particular
   std::vector<ir::ExprId> fused;
+  uint32_t above = 0;  // lines of the text that are none of the function's: a comment
 };
 
 class CSource {

@@ -286,6 +286,7 @@ void declare_epilogue(Function& f, const Epilogue& e) {
       "static void {}(const void* const* args, float* y, ptrdiff_t row, ptrdiff_t col, ptrdiff_t at,\n"
       "    ptrdiff_t n) {{\n{}{}}}\n",
       f.symbol().substr(program.options.name.size() + 1), tail.symbol(), head_text, tail.body());
+  text.above = 1;
   text.expr = program.expr(rest.front());
   for (size_t i = 1; i < rest.size(); ++i) text.fused.push_back(program.expr(rest[i]));
   f.add_front(std::move(text));

@@ -270,8 +270,9 @@ Call Function::finish() {
   text.symbol = symbol_;
   if (comment_.empty()) comment_ = layer_comment(program_, nodes_, needed_);
   text.text =
-      fmt::format("{}{}static {}{} {}({}) {{\n{}{}}}\n", origin_comment(), comment_, attributes_,
+      fmt::format("{}{}static {}{} {}({}) {{\n{}{}}}\n", comment_, origin_comment(), attributes_,
                   fallible ? "int" : "void", symbol_, list.empty() ? "void" : list, front_lines_, body_);
+  text.above = static_cast<uint32_t>(std::ranges::count(comment_, '\n'));
   text.expr = program_.expr(nodes_.front());
   for (size_t i = 1; i < nodes_.size(); ++i) text.fused.push_back(program_.expr(nodes_[i]));
   for (auto& f : front_) program_.functions.push_back(std::move(f));

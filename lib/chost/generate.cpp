@@ -119,8 +119,7 @@ Result<HostCode> generate_module(const ir::Graph& graph, const Options& options,
   code.conversions = std::move(module.conversions);
   code.transformed = std::move(module.transformed);
   code.choices = std::move(module.choices);
-  for (const std::string& symbol : program.call_symbols)
-    code.call_symbols.push_back(names.published(symbol));
+  for (const std::string& symbol : program.call_symbols) code.call_symbols.push_back(names.published(symbol));
   code.texts_made = module.texts_made;
   const std::string& stem = options.file_stem;
   code.functions = list_functions(program, source.take_functions());
