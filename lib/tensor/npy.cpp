@@ -8,6 +8,7 @@
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/tensor/narrow.h"
+#include "mrvlc/tensor/npy_descr.h"
 
 namespace mrvlc {
 namespace {
@@ -162,11 +163,13 @@ Tensor from_npy(const Tensor& tensor, ElementType elem) {
                 std::string(reinterpret_cast<const char*>(raw.data()), raw.size()));
 }
 
+std::string_view npy_descr(ElementType elem) {
+  const auto* found = std::ranges::find(kDtypes, stored_as(elem), &Dtype::elem);
+  return found == std::end(kDtypes) ? std::string_view() : found->descr;
+}
+
 std::string to_npy(const Tensor& tensor) {
-  std::string_view descr = "|b1";
-  for (const Dtype& d : kDtypes) {
-    if (d.elem == stored_as(tensor.elem())) descr = d.descr;
-  }
+  const std::string_view descr = npy_descr(tensor.elem());
   std::string shape;
   for (int64_t d : tensor.shape()) shape += std::to_string(d) + ", ";
   if (tensor.shape().size() > 1) shape.resize(shape.size() - 2);

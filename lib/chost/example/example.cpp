@@ -6,7 +6,7 @@
 #include "function.h"
 #include "infer.h"
 #include "mrvlc/support/file_names.h"
-#include "naming/numpy_type.h"
+#include "mrvlc/tensor/npy_descr.h"
 #include "text.h"
 
 namespace mrvlc::chost {
@@ -14,8 +14,8 @@ namespace {
 
 // As a C literal; NULL: .npy cannot hold such values.
 std::string npy_type(const TensorType& type) {
-  const std::string_view name = numpy_type(type);
-  return name.empty() ? "NULL" : c_string(name);
+  const std::string_view descr = type.wrapper == Wrapper::None ? npy_descr(type.elem) : "";
+  return descr.empty() ? "NULL" : c_string(descr);
 }
 
 // Those that are no literals.

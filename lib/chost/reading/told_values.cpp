@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "naming/numpy_type.h"
+#include "mrvlc/tensor/npy_descr.h"
 
 namespace mrvlc::chost {
 
@@ -61,8 +61,8 @@ size_t ToldValues::row(ir::ValueId id) const {
   const TensorType& type = value.type;
   const auto& files = program_.options.value_files;
   const auto file = program_.is_body() ? files.end() : files.find(value.name);
-  const std::string_view numpy = numpy_type(type);
   const bool is_tensor = type.wrapper == Wrapper::None, is_made = value.producer.valid();
+  const std::string_view numpy = is_tensor ? npy_descr(type.elem) : "";
   const auto text = [](std::string_view s) { return is_long_literal(s) ? "\"\"" : c_string(s); };
   std::vector<std::string>& rows = program_.module.told_values;
   rows.push_back(fmt::format(
