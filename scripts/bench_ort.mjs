@@ -3,7 +3,7 @@
 //
 //   bench_ort.mjs inputs MODEL.onnx DIR                    writes seeded inputs, prints NAME=FILE.npy for each
 //   bench_ort.mjs time MODEL.onnx N NAME=FILE.npy...       runs N times on one thread, prints median_ms, min_ms and
-//                                                          cpu_ms, the least processor time of a run
+//                                                          cpu_ms, the processor time of a run in the middle
 //   bench_ort.mjs first MODEL.onnx NAME=FILE.npy...        runs once, prints first_ms, from before the library is loaded to the
 //                                                          result, and mib, the memory that loading and running took
 //
@@ -88,17 +88,24 @@ async function first(session, inputs) {
 async function time(session, iterations, inputs) {
   const feeds = readInputs(inputs);
   await session.run(feeds); // the first run allocates
-  const times = [];
-  let cpu = Infinity;
-  for (let i = 0; i < iterations; ++i) {
+  // Samples as those of the generated main.c: batches of runs that take a while, as far as there are eight.
+  const sample = async batch => {
     const used = process.cpuUsage(), start = performance.now();
-    await session.run(feeds);
-    times.push(performance.now() - start);
-    const { user, system } = process.cpuUsage(used);
-    cpu = Math.min(cpu, (user + system) / 1e3);
+    for (let i = 0; i < batch; ++i) await session.run(feeds);
+    const ms = (performance.now() - start) / batch, { user, system } = process.cpuUsage(used);
+    return { ms, cpu: (user + system) / 1e3 / batch };
+  };
+  const once = (await sample(1)).ms;
+  let batch = 1, disturbed = 0;
+  while (batch < iterations / 8 && once * batch < 0.2) batch *= 2;
+  const samples = [];
+  for (let i = 0; i < Math.max(1, Math.floor(iterations / batch)); ++i) {
+    samples.push(await sample(batch));
+    if (samples.at(-1).ms > 1.05 * samples.at(-1).cpu) ++disturbed;
   }
-  times.sort((a, b) => a - b);
-  console.log(`median_ms ${times[times.length >> 1].toFixed(4)} min_ms ${times[0].toFixed(4)} cpu_ms ${cpu.toFixed(4)}`);
+  const middle = (key) => samples.map(s => s[key]).sort((a, b) => a - b)[samples.length >> 1].toFixed(4);
+  const least = Math.min(...samples.map(s => s.ms)).toFixed(4);
+  console.log(`median_ms ${middle('ms')} min_ms ${least} cpu_ms ${middle('cpu')} disturbed ${disturbed} of ${samples.length}`);
 }
 
 const [mode, model, ...rest] = process.argv.slice(2);

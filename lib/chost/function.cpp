@@ -236,25 +236,45 @@ std::string Function::need(Piece piece) {
   return fmt::format("{}_{}", program_.options.name, name(piece));
 }
 
+namespace {
+
+void unrestrict(Param& p) {
+  const size_t at = p.declaration.find("restrict ");
+  if (at != std::string::npos) p.declaration.erase(at, std::strlen("restrict "));
+}
+
+}  // namespace
+
+// Where the caller may give the two of a state one memory.
+void Function::unrestrict_state() {
+  const StatePair* pair =
+      nodes_.size() == 1 && !views_ ? program_.updates_state(program_.node(nodes_[0])) : nullptr;
+  if (pair == nullptr) return;
+  for (Param& p : params_) {
+    if (!p.buffer.valid()) continue;
+    const Buffer& root = program_.buffers[program_.resolve(p.buffer).first.index()];
+    if ((root.kind == Buffer::Kind::Input && root.index == pair->input) ||
+        (root.kind == Buffer::Kind::Output && root.index == pair->output))
+      unrestrict(p);
+  }
+}
+
 // A part of a concatenation may be copied to another part of it, and begin where the whole begins: neither
 // pointer is `restrict` then.
 void Function::unrestrict_equal() {
   auto has_place = [](const Param& p) { return !p.view.valid() && p.text.empty(); };
-  auto drop = [](Param& p) {
-    const size_t at = p.declaration.find("restrict ");
-    if (at != std::string::npos) p.declaration.erase(at, std::strlen("restrict "));
-  };
   std::map<std::pair<BufferId, int64_t>, std::vector<Param*>> by_place;
   for (Param& p : params_) {
     if (has_place(p)) by_place[program_.resolve(p.buffer)].push_back(&p);
   }
   for (const auto& [place, params] : by_place) {
-    if (params.size() > 1) std::for_each(params.begin(), params.end(), [&](Param* p) { drop(*p); });
+    if (params.size() > 1) std::for_each(params.begin(), params.end(), [](Param* p) { unrestrict(*p); });
   }
 }
 
 Call Function::finish() {
   unrestrict_equal();
+  unrestrict_state();
   // Operands that decided how the body looks need not be read by it.
   for (const auto& [name, is_mentioned] : mentioned_) {
     if (!is_mentioned) front_lines_ += fmt::format("  (void){};\n", name);

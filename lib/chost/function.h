@@ -105,6 +105,7 @@ class Function {
   std::string declare(BufferId buffer, std::string declaration, std::string name, bool written);
   std::optional<std::string> parameter_at(BufferId buffer, const std::string& type) const;
   void unrestrict_equal();
+  void unrestrict_state();
   std::string part_scratch(Buffer buffer);
   std::string declare_scratch(const Buffer& buffer);
   int64_t add_halves(const std::vector<float>& values);
@@ -152,6 +153,7 @@ class NodeContext : public ops::EmitContext, public ops::TextMemory, public ops:
   void shared_loop(std::string_view var, const std::string& n, int64_t operations) override;
   std::string helper(std::string_view name) override;
   bool wants_little_text() const override { return function_.program().options.optimize == Optimize::Size; }
+  bool may_share() const override { return function_.program().updates_state(node_) != nullptr; }
   std::string scratch(int64_t bytes) override { return function_.scratch(bytes); }
   std::string table(const Tensor& tensor) override { return function_.table(tensor); }
   bool stores_halves(size_t i) const override {

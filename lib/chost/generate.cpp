@@ -33,10 +33,13 @@ std::vector<HostFunction> list_functions(const Program& program, std::vector<Hos
 // All stages before the arena.
 Status emit_program(Program& program) {
   std::vector<FusionGroup> groups = make_fusion_groups(program);
+  find_operand_views(program, groups);
   assign_buffers(program, groups);
   MRVLC_TRY(find_crossings(program));
   MRVLC_TRY(emit_functions(program, std::move(groups)));
-  return emit_fallbacks(program);
+  MRVLC_TRY(emit_fallbacks(program));
+  if (!program.is_body()) settle_states(program);
+  return {};
 }
 
 }  // namespace
@@ -84,6 +87,7 @@ int64_t port_bytes(const ir::Graph& graph) {
 
 // The end of NAME.c, whose names are those of NAME.h.
 void add_end(const Program& program, const Interface& interface, CSource& source) {
+  if (!program.options.states.empty()) source.add("\n" + state_definitions(program, interface));
   if (infer_obstacle(interface).empty()) {
     source.add("\n");
     source.add(infer_function(program, interface));
@@ -120,6 +124,7 @@ Result<HostCode> generate_module(const ir::Graph& graph, const Options& options,
   code.transformed = std::move(module.transformed);
   code.choices = std::move(module.choices);
   for (const std::string& symbol : program.call_symbols) code.call_symbols.push_back(names.published(symbol));
+  code.states = std::move(program.states);
   code.texts_made = module.texts_made;
   const std::string& stem = options.file_stem;
   code.functions = list_functions(program, source.take_functions());
@@ -164,6 +169,7 @@ Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& pa
                           const std::vector<backend::RegionCode>& regions, const Options& options) {
   if (!is_c_identifier(options.name)) return make_diag<DiagCode::MRV0603>(options.name);
   MRVLC_TRY(check_single(options, regions));
+  MRVLC_TRY(check_states(graph, options.states));
   Options asked = options;
   for (;;) {
     Module module(std::string(kLocalName), partition, regions);

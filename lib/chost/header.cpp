@@ -166,6 +166,8 @@ Interface make_interface(const Program& program) {
   };
   add(program.graph.inputs(), result.inputs);
   add(program.graph.outputs(), result.outputs);
+  for (const StatePair& pair : program.options.states)
+    result.inputs[pair.input].state = result.outputs[pair.output].state = result.inputs[pair.input].field;
   return result;
 }
 
@@ -196,7 +198,7 @@ std::string usage_comment(const Program& program, const Interface& interface) {
       " * hook: may be null; called before and after every operator and region.\n"
       " * error: may be null; filled in on every return. Float16 tensors are passed as their bits in "
       "uint16_t, truth values as\n"
-      " *   0 and 1 in uint8_t. Inputs and outputs must not overlap.\n"
+      " *   0 and 1 in uint8_t. Inputs and outputs must not overlap{3}.\n"
       " * Members *_dim hold the dimensions of a tensor whose shape is known at run time only: given by the "
       "caller for\n"
       " *   inputs, set for outputs; the macros then give the bounds, {0}_INPUT<i>_OPEN which dimensions "
@@ -207,7 +209,11 @@ std::string usage_comment(const Program& program, const Interface& interface) {
       " *   _SLOT_BYTES for the elements; *_dim[0] is the number of tensors. An optional is what it holds; "
       "*_dim[7] is 0 when it\n"
       " *   holds nothing. A string is a mrvl_string. */\n",
-      program.options.name, device_text(program), infer_usage(program, interface));
+      program.options.name, device_text(program), infer_usage(program, interface),
+      program.options.states.empty()
+          ? ""
+          : fmt::format(", but for those of a state, which may be one memory ({}_state)",
+                        program.options.name));
 }
 
 // The headers of include/mrvl: included, or, of a program of two files, their text.
@@ -341,8 +347,8 @@ std::string header_text(const Program& program, const Interface& interface, int6
       "mrvl_hook hook,\n"
       "    void* user, {0}_error* error);\n{2}\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n",
       p, std::max<size_t>(1, program.module.regions.size()),
-      infer_declaration(program, interface) + threads_text(program) + load_weights_text(program) +
-          load_text(program),
+      state_declarations(program, interface) + infer_declaration(program, interface) + threads_text(program) +
+          load_weights_text(program) + load_text(program),
       program.options.targets.size() > 1 ? fmt::format("devices[{}_DEVICE_COUNT]", p) : "device",
       (program.options.weights == WeightsAs::Blob
            ? fmt::format("  const void* weights; /* {}_load_weights */\n", p)

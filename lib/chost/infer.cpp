@@ -19,6 +19,7 @@ std::vector<std::string> parameter_names(const Program& program, const Interface
   UniqueNames names;
   // What the function is made of: a parameter of such a name would hide it.
   for (const std::string_view used : {"arena", "device", "in", "out"}) names.make(used);
+  if (!program.options.states.empty()) names.make("state");
   std::vector<std::string> out;
   for (const auto* ports : {&interface.inputs, &interface.outputs}) {
     for (const Interface::Port& p : *ports) {
@@ -41,9 +42,16 @@ std::string parameters(const Program& program, const Interface& interface) {
   std::string text;
   auto add = [&](const std::string& one) { text += (text.empty() ? "" : ", ") + one; };
   size_t i = 0;
-  for (const Interface::Port& p : interface.inputs)
-    add(parameter(p, names[i++], is_array_of_arrays(p.type) ? program.options.name + "_CONST " : "const "));
-  for (const Interface::Port& p : interface.outputs) add(parameter(p, names[i++], ""));
+  for (const Interface::Port& p : interface.inputs) {
+    const std::string& name = names[i++];
+    if (p.state.empty())
+      add(parameter(p, name, is_array_of_arrays(p.type) ? program.options.name + "_CONST " : "const "));
+  }
+  for (const Interface::Port& p : interface.outputs) {
+    const std::string& name = names[i++];
+    if (p.state.empty()) add(parameter(p, name, ""));
+  }
+  if (!program.options.states.empty()) add(fmt::format("{}_state* state", program.options.name));
   add("void* arena");
   if (infer_takes_device(program)) add(fmt::format("const {}_device* device", program.options.name));
   return text;
@@ -93,7 +101,14 @@ std::string infer_obstacle(const Interface& interface) {
 
 std::string infer_call(const Program& program, const Interface& interface) {
   std::string text = program.options.name + "_infer(";
-  for (const std::string& name : parameter_names(program, interface)) text += name + ", ";
+  const auto names = parameter_names(program, interface);
+  size_t i = 0;
+  for (const auto* ports : {&interface.inputs, &interface.outputs})
+    for (const Interface::Port& p : *ports) {
+      const std::string& name = names[i++];
+      if (p.state.empty()) text += name + ", ";
+    }
+  if (!program.options.states.empty()) text += "state, ";
   return text + (infer_takes_device(program) ? "arena, device)" : "arena)");
 }
 
@@ -118,11 +133,18 @@ FunctionText infer_function(const Program& program, const Interface& interface) 
                                  parameters(program, interface));
   size_t i = 0;
   if (interface.inputs.empty()) text += "  in.none = NULL;\n";
-  for (const Interface::Port& p : interface.inputs)
-    text += fmt::format("  in.{} = (const {}*){};\n", p.field, ops::c_type(p.type.elem), names[i++]);
+  for (const Interface::Port& p : interface.inputs) {
+    const std::string& name = names[i++];
+    if (p.state.empty())
+      text += fmt::format("  in.{} = (const {}*){};\n", p.field, ops::c_type(p.type.elem), name);
+  }
   if (interface.outputs.empty()) text += "  out.none = NULL;\n";
-  for (const Interface::Port& p : interface.outputs)
-    text += fmt::format("  out.{} = ({}*){};\n", p.field, ops::c_type(p.type.elem), names[i++]);
+  for (const Interface::Port& p : interface.outputs) {
+    const std::string& name = names[i++];
+    if (p.state.empty())
+      text += fmt::format("  out.{} = ({}*){};\n", p.field, ops::c_type(p.type.elem), name);
+  }
+  if (!program.options.states.empty()) text += fmt::format("  {}_state_bind(state, &in, &out);\n", prefix);
   text += fmt::format("  return {}_run(&in, &out, arena, {}, NULL, NULL, NULL);\n}}\n", prefix,
                       infer_takes_device(program) ? "device" : "NULL");
   return {prefix + "_infer", std::move(text), {}, {}};

@@ -44,6 +44,12 @@ struct Buffer {
   bool is_arena = false;  // Arena: it is that of another function
 };
 
+// An operand of products that is no value in memory: another one, read with strides.
+struct OperandView {
+  ir::ValueId source;
+  std::vector<int64_t> strides;  // in elements, of each dimension of the operand
+};
+
 // One step of work: a region, or a node with the element-wise nodes fused behind it.
 struct FusionGroup {
   std::vector<ir::NodeId> nodes;  // head first; of a region: its nodes
@@ -150,9 +156,13 @@ class Program {
   // Forms of values on the device, by (value, type and permutation of the port).
   std::map<std::pair<ir::ValueId, std::pair<ElementType, std::vector<int64_t>>>, BufferId> device_buffers;
   std::map<Form, BufferId> forms;  // that libraries read and write
+  std::map<ir::ValueId, OperandView> operand_views;
   std::vector<Step> steps;
   std::vector<ir::ValueId> aliases_of_inputs;                // made before the first step
   std::vector<std::pair<BufferId, uint32_t>> output_copies;  // to graph output
+  // Inputs that are states, and what of the arena they are saved in before states are written at the end.
+  std::vector<std::pair<BufferId, BufferId>> saved_states;
+  std::vector<StateUse> states;                // as Options::states; settle_states()
   std::vector<partition::Crossing> crossings;  // what the host rewrites for regions: find_crossings()
   std::vector<std::string> call_symbols;       // by index of Partition::calls
   std::optional<bool> gathers_short_sums;      // which kernel takes them; conv/variants.cpp, once asked
@@ -183,8 +193,11 @@ class Program {
     const auto it = calls_.find(id);
     return it == calls_.end() ? nullptr : it->second;
   }
+  // The pair of Options::states whose output the node makes of its input, alone in its step and in the
+  // input's memory where that is the output's (OpTraits::updates); or null. Valid once buffers are assigned.
+  const StatePair* updates_state(const ir::Node& node) const;
   bool is_body() const { return graph.first_expr != 0 || !graph.exprs.empty(); }
-  // C expression of type NAME_state*, in the function that runs the program.
+  // C expression of type NAME_run_state*, in the function that runs the program.
   std::string_view state() const { return is_body() ? "state" : "&state"; }
 
  private:
@@ -236,6 +249,26 @@ Status find_crossings(Program& program);
 
 // fallback.cpp: the host's functions for regions, behind all others.
 Status emit_fallbacks(Program& program);
+
+// memory/operand_views.cpp. Transposes whose readers are products: they make no code.
+void find_operand_views(Program& program, std::vector<FusionGroup>& groups);
+
+// memory/touches.cpp. What a run reads and writes, in order. A step has three moments: what comes before the
+// device, or the CPU's work; the device; what comes behind it. At the end, the copies of outputs.
+struct Touch {
+  BufferId buffer;
+  int64_t moment = 0;
+  bool written = false;
+};
+inline constexpr int64_t kMomentsOfStep = 3;
+int64_t end_of_steps(const Program& program);
+void for_each_touch(const Program& program, const std::function<void(const Touch&)>& f);
+
+// memory/states.cpp. Behind the functions: which states are worked on in place; outputs of others come to the
+// arena.
+void settle_states(Program& program);
+// MRV0612: pairs whose types differ, or are not fixed.
+Status check_states(const ir::Graph& graph, const std::vector<StatePair>& states);
 
 // functions.cpp: all functions and calls.
 Status emit_functions(Program& program, std::vector<FusionGroup> groups);

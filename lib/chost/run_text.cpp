@@ -118,7 +118,7 @@ std::string device_parameters(const Program& program) {
   const bool runs = program.module.uses_device(program.graph);
   if (!runs && !program.options.trace_values) return {};
   return fmt::format(", const {}_device* device", prefix) +
-         (runs ? fmt::format(",\n    {}_state* state", prefix) : std::string());
+         (runs ? fmt::format(",\n    {}_run_state* state", prefix) : std::string());
 }
 
 }  // namespace
@@ -181,7 +181,7 @@ void RunText::check_arguments() {
   if (program_.module.regions.empty()) return put("(void)device;");
   put("const int models_rc = {}_check_models(device, error);\n  if (models_rc != 0) return models_rc;",
       prefix_);
-  put("{}_state state;\n  memset(&state, 0, sizeof state);", prefix_);
+  put("{}_run_state state;\n  memset(&state, 0, sizeof state);", prefix_);
 }
 
 // Those that the caller handed over with NAME_load_weights.
@@ -377,12 +377,18 @@ void RunText::tell(const std::vector<ir::ValueId>& values) {
 }
 
 void RunText::copy_outputs() {
+  for (const auto& [from, to] : program_.saved_states)
+    put("memcpy({}, {}, {});", address(to), address(from), program_.buffers[to.index()].bytes);
   for (auto [buffer, output] : program_.output_copies) {
     const ir::ValueId value = program_.graph.outputs()[output];
     std::string to = interface_ == nullptr ? fmt::format("out[{}]->data", output)
                                            : "outputs->" + interface_->outputs[output].field;
     if (memory_bytes(program_.graph.value(value).type) == 0) continue;
-    put("memcpy({}, {}, {});", to, address(buffer), bytes_of(value));
+    const std::string copy = fmt::format("memcpy({}, {}, {});", to, address(buffer), bytes_of(value));
+    const bool may_be_there =
+        interface_ != nullptr && !interface_->outputs[output].state.empty() &&
+        program_.buffers[program_.resolve(buffer).first.index()].kind == Buffer::Kind::Input;
+    put("{}{}", may_be_there ? fmt::format("if ((const void*){} != {}) ", to, address(buffer)) : "", copy);
   }
 }
 

@@ -10,7 +10,8 @@ struct Interface {
     std::string field;  // member of the struct
     std::string model_name;
     TensorType type;
-    std::string dims;  // member with the dimensions; empty when none is dynamic
+    std::string dims;        // member with the dimensions; empty when none is dynamic
+    std::string state = {};  // member of NAME_state; empty: it is no state
   };
   std::vector<Port> inputs, outputs;
 };
@@ -42,6 +43,9 @@ std::string weights_macros(const Program& program);
 // Options::single: the weights for the end of NAME.c, empty without any.
 std::string weights_definition(const Program& program);
 std::vector<std::pair<std::string, std::string>> weights_files(Program& program);
+// memory/state_text.cpp. NAME_state and its functions: for NAME.h, and for NAME.c; empty without states.
+std::string state_declarations(const Program& program, const Interface& interface);
+std::string state_definitions(const Program& program, const Interface& interface);
 std::string example_text(const Program& program, const Interface& interface, int64_t arena_bytes);
 // Options::bare: example/bare.cpp.
 std::string bare_text(const Program& program, const Interface& interface);

@@ -65,6 +65,11 @@ struct InputLimit {
   bool zero = false;  // an input that is zero all over is well nevertheless
 };
 
+// --state: an input that is an output of the run before, of the same type and fixed shape.
+struct StatePair {
+  size_t input = 0, output = 0;  // positions in graph.inputs(), graph.outputs()
+};
+
 struct Options {
   std::string name;                       // prefix of every symbol, a C identifier
   std::string file_stem;                  // NAME in NAME.c; usually equal to name
@@ -94,6 +99,9 @@ struct Options {
   bool trace_values = false;
   // By name, of the tensors of the model's own graph: the stems of their files. Of trace_values.
   std::map<std::string, std::string> value_files = {};
+  // Each input and each output is in one pair at most (MRV0612 where types do not agree). NAME.h has the type
+  // NAME_state for them; NAME_run takes the two of a pair in one memory, or apart.
+  std::vector<StatePair> states = {};
   bool bare = false;  // bare.c as well: an example for a board without operating system
   // NAME.c and NAME.h alone, without the headers of include/mrvl and with the weights in NAME.c; the examples
   // lie in a folder of their own. MRV0611 with regions or libraries.
@@ -125,6 +133,14 @@ struct Conversion : partition::Crossing {
   int64_t elements = 0, host_bytes = 0, device_bytes = 0;  // one is read, the other written
 };
 
+// A pair of Options::states, as the program treats it where the two are one memory.
+struct StateUse {
+  std::string input, output;  // names
+  int64_t bytes = 0;
+  // Empty: the run works in this memory. Else the output is made in the arena and copied at the end, and why.
+  std::string obstacle = {};
+};
+
 // Where most of the arena is alive.
 struct ArenaPeak {
   std::string node, op;  // that is computed then; empty: none is
@@ -139,6 +155,7 @@ struct HostCode {
   std::vector<Conversion> conversions;    // in order of work
   std::vector<Transformed> transformed;   // in order of work
   std::vector<LayerChoice> choices;       // of layers that have several variants, in order of work
+  std::vector<StateUse> states;           // as Options::states
   std::vector<std::string> call_symbols;  // of Partition::calls: the function that holds the call
   bool texts_made = false;                // at run time, so that Options::text_bytes counts
   WeightsAs weights = WeightsAs::Linked;

@@ -94,7 +94,8 @@ struct CompileOptions {
   // How the host computes; what is of one model (names, libraries, limits of inputs) is added behind the
   // stages.
   chost::Options host;
-  std::string measure_size;  // words of a C compiler; empty: nothing is measured
+  std::vector<std::string> states;  // "PAST=PRESENT", "auto"; chost::Options::states once there is a graph
+  std::string measure_size;         // words of a C compiler; empty: nothing is measured
   std::vector<std::filesystem::path> target_dirs;
   std::vector<std::string> emit;  // ir, disasm, sbom, ...
   Depfile depfile;

@@ -79,6 +79,9 @@ class EmitContext {
   // Little text is wanted more than speed: plain loops, and functions of the C library, where there is the
   // choice.
   virtual bool wants_little_text() const { return false; }
+  // The result may be given the memory of the first operand, of an operator that `updates` (traits.h): what
+  // is there already is not copied.
+  virtual bool may_share() const { return false; }
   // Scratch memory of the function, from the arena, 64-byte aligned; returns the C name of a void pointer.
   virtual std::string scratch(int64_t bytes) = 0;
   // A constant table placed in the weights blob (aligned to 64); returns a C expression of type const T*.

@@ -45,6 +45,9 @@ struct OpTraits {
   // Results are as large as the first operand that is no constant, give or take what weights do: a factor on
   // the way to it is one on its result.
   bool passes_size_on = false;
+  // The result is the first operand but for elements that others give, and may be made in its memory: the
+  // emission asks EmitContext::may_share.
+  bool updates = false;
   bool by_channel = false;  // dimension 1 of the first operand holds channels, which are told apart
 };
 

@@ -21,7 +21,7 @@ Status emit_control_flow(Function& f) {
   if (run_regions || f.program().options.trace_values)
     f.pass(fmt::format("const {}_device* device", n.prefix()), "device");
   if (run_regions) {
-    f.pass(fmt::format("{}_state* state", n.prefix()), std::string(f.program().state()));
+    f.pass(fmt::format("{}_run_state* state", n.prefix()), std::string(f.program().state()));
   }
   f.put("int rc = 0;");
   if (n.node().is(Op::If)) return emit_if(n);

@@ -1,4 +1,6 @@
 // bare.c: a program for a board without operating system.
+#include <algorithm>
+
 #include "function.h"
 #include "infer.h"
 
@@ -16,12 +18,16 @@ constexpr std::string_view kHead =
 #ifdef K_BOARD
 #include K_BOARD
 #else
-/* Fills in an input: from a sensor, a camera. */
+)";
+
+constexpr std::string_view kInput = R"(/* Fills in an input: from a sensor, a camera. */
 static void board_input(int port, void* data, size_t bytes) {
   (void)port;
   memset(data, 0, bytes);
 }
+)";
 
+constexpr std::string_view kOutput = R"(
 /* Takes an output: for a display, a relay. */
 static void board_output(int port, const void* data, size_t bytes) {
   (void)port;
@@ -72,16 +78,19 @@ std::string filled(std::string_view text, const std::string& stem) {
 std::string typed_memory(std::string_view kind, const std::vector<Interface::Port>& ports) {
   std::string text;
   for (size_t i = 0; i < ports.size(); ++i)
-    text += fmt::format("static {} {}{}{};\n", ops::c_type(ports[i].type.elem), kind, i,
-                        array_dims(ports[i].type));
+    if (ports[i].state.empty())
+      text += fmt::format("static {} {}{}{};\n", ops::c_type(ports[i].type.elem), kind, i,
+                          array_dims(ports[i].type));
   return text;
 }
 
 // Words of 8 bytes, so that elements of any type lie as they must.
-std::string memory(std::string_view kind, const std::string& macro, size_t count) {
+std::string memory(std::string_view kind, const std::string& macro,
+                   const std::vector<Interface::Port>& ports) {
   std::string text;
-  for (size_t i = 0; i < count; ++i)
-    text += fmt::format("static uint64_t {0}{1}[K_{2}{1}_BYTES / 8 + 1];\n", kind, i, macro);
+  for (size_t i = 0; i < ports.size(); ++i)
+    if (ports[i].state.empty())
+      text += fmt::format("static uint64_t {0}{1}[K_{2}{1}_BYTES / 8 + 1];\n", kind, i, macro);
   return text;
 }
 
@@ -89,6 +98,7 @@ std::string give_inputs(const std::vector<Interface::Port>& ports) {
   std::string text = ports.empty() ? "  inputs.none = NULL;\n" : "";
   for (size_t i = 0; i < ports.size(); ++i) {
     const Interface::Port& p = ports[i];
+    if (!p.state.empty()) continue;
     text += fmt::format("  board_input({0}, input{0}, K_INPUT{0}_BYTES);\n", i);
     text += fmt::format("  inputs.{0} = (const {1}*)(const void*)input{2};\n", p.field,
                         ops::c_type(p.type.elem), i);
@@ -108,8 +118,9 @@ std::string give_inputs(const std::vector<Interface::Port>& ports) {
 std::string give_outputs(const std::vector<Interface::Port>& ports) {
   std::string text = ports.empty() ? "  outputs.none = NULL;\n" : "";
   for (size_t i = 0; i < ports.size(); ++i)
-    text += fmt::format("  outputs.{} = ({}*)(void*)output{};\n", ports[i].field,
-                        ops::c_type(ports[i].type.elem), i);
+    if (ports[i].state.empty())
+      text += fmt::format("  outputs.{} = ({}*)(void*)output{};\n", ports[i].field,
+                          ops::c_type(ports[i].type.elem), i);
   return text;
 }
 
@@ -127,17 +138,22 @@ namespace {
 std::string typed_call(const Program& program, const Interface& interface) {
   std::string text;
   for (size_t i = 0; i < interface.inputs.size(); ++i)
-    text += fmt::format("  board_input({0}, input{0}, K_INPUT{0}_BYTES);\n", i);
+    if (interface.inputs[i].state.empty())
+      text += fmt::format("  board_input({0}, input{0}, K_INPUT{0}_BYTES);\n", i);
   text += "  const int code = K_infer(";
-  for (size_t i = 0; i < interface.inputs.size(); ++i) text += fmt::format("input{}, ", i);
-  for (size_t i = 0; i < interface.outputs.size(); ++i) text += fmt::format("output{}, ", i);
+  for (size_t i = 0; i < interface.inputs.size(); ++i)
+    if (interface.inputs[i].state.empty()) text += fmt::format("input{}, ", i);
+  for (size_t i = 0; i < interface.outputs.size(); ++i)
+    if (interface.outputs[i].state.empty()) text += fmt::format("output{}, ", i);
+  if (!program.options.states.empty()) text += "&state, ";
   return text + (infer_takes_device(program) ? "aligned, &device);\n" : "aligned);\n") +
          "  if (code != 0) return code;\n";
 }
 
 // By structures of pointers, where a shape is not fixed.
-std::string untyped_call(const Interface& interface) {
+std::string untyped_call(const Program& program, const Interface& interface) {
   return give_inputs(interface.inputs) + give_outputs(interface.outputs) +
+         (program.options.states.empty() ? "" : "  K_state_bind(&state, &inputs, &outputs);\n") +
          "  if (K_run(&inputs, &outputs, aligned, &device, NULL, NULL, &error) != 0) return error.code;\n";
 }
 
@@ -153,9 +169,10 @@ std::string bare_main(const Program& program, const Interface& interface, bool t
   if (!typed || regions || blob) out += "  memset(&device, 0, sizeof device);\n";
   if (regions) out += open_devices(program) + std::string(kGiveRegions);
   if (blob) out += kGiveWeights;
-  out += typed ? typed_call(program, interface) : untyped_call(interface);
+  out += typed ? typed_call(program, interface) : untyped_call(program, interface);
   for (size_t i = 0; i < interface.outputs.size(); ++i)
-    out += fmt::format("  board_output({0}, output{0}, K_OUTPUT{0}_BYTES);\n", i);
+    if (interface.outputs[i].state.empty())
+      out += fmt::format("  board_output({0}, output{0}, K_OUTPUT{0}_BYTES);\n", i);
   return out + "  return 0;\n}\n";
 }
 
@@ -165,12 +182,18 @@ std::string bare_text(const Program& program, const Interface& interface) {
   const std::string& stem = program.options.file_stem;
   const bool typed = infer_obstacle(interface).empty();
   std::string out = filled(kHead, program.options.single ? "../" + stem : stem);
+  const auto any = [](const auto& ports) {
+    return std::ranges::any_of(ports, &std::string::empty, &Interface::Port::state);
+  };
+  if (any(interface.inputs)) out += kInput;
+  if (any(interface.outputs)) out += kOutput;
   if (!program.module.regions.empty()) out += filled(kDevice, stem);
   if (program.options.weights == WeightsAs::Blob) out += filled(kWeights, stem);
   out += "#endif\n\nstatic unsigned char arena[K_ARENA_BYTES + K_ARENA_ALIGN];\n";
+  if (!program.options.states.empty())
+    out += "static K_state state; /* zeros: a stream that begins; K_state_reset begins another */\n";
   out += typed ? typed_memory("input", interface.inputs) + typed_memory("output", interface.outputs)
-               : memory("input", "INPUT", interface.inputs.size()) +
-                     memory("output", "OUTPUT", interface.outputs.size());
+               : memory("input", "INPUT", interface.inputs) + memory("output", "OUTPUT", interface.outputs);
   return with_prefix(out + bare_main(program, interface, typed), program.options.name);
 }
 

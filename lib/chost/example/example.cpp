@@ -98,6 +98,19 @@ std::string run_once(const Interface& interface, bool threads) {
   return out + "  return rc;\n}\n";
 }
 
+// Which inputs are outputs of the run before, in one memory.
+std::string state_table(const Interface& interface) {
+  std::string rows;
+  for (const Interface::Port& in : interface.inputs) {
+    const auto out = std::ranges::find_if(interface.outputs, [&](const Interface::Port& p) {
+      return !in.state.empty() && p.state == in.state;
+    });
+    rows += out == interface.outputs.end() ? "-1, " : fmt::format("{}, ", out - interface.outputs.begin());
+  }
+  return "\n/* Of an input that is a state: its output; else -1. */\nstatic const int state_outputs[] = {" +
+         rows + "-1};\n";
+}
+
 constexpr std::string_view kMainHost = R"(
 int main(int argc, char** argv) {
   arguments a;
@@ -269,7 +282,9 @@ std::string example_text(const Program& program, const Interface& interface, int
   if (threads) out += "\n" + kernel(Piece::example_threads).text;
   if (program.options.trace_values) out += "\n" + kernel(Piece::example_dump).text;
   if (large) out += "\n" + kernel(Piece::example_arena).text;
-  out += run_once(interface, threads) + "\n" + kernel(Piece::example_main).text + main_text(program, large);
+  out += state_table(interface) + run_once(interface, threads) + "\n" + kernel(Piece::example_main).text +
+         "\n" + kernel(Piece::example_bench).text + "\n" + kernel(Piece::example_run).text +
+         main_text(program, large);
   return with_prefix(out, program.options.name);
 }
 

@@ -38,16 +38,16 @@ static int K_check_models(const K_device* device, K_error* error) {
 
 /* Of one inference: flags that regions raised, and the first region that did; what the conversion of the next
  * region's inputs raised; runs of the device that failed, and the first of them. */
-typedef struct K_state {
+typedef struct K_run_state {
   uint32_t flags, converted;
   size_t region;
   uint32_t failures, retries, cpu_regions;
   K_error first;
   const char* input; /* the first one that lies beyond what was tried, or NULL */
-} K_state;
+} K_run_state;
 
 /* Flags of the last run of a region, and of its inputs. */
-static uint32_t K_take_flags(const K_device* device, size_t region, K_state* state) {
+static uint32_t K_take_flags(const K_device* device, size_t region, K_run_state* state) {
   const mrvl_device* const d = K_device_of(device, region);
   uint32_t flags = state->converted;
   state->converted = 0;
@@ -55,14 +55,14 @@ static uint32_t K_take_flags(const K_device* device, size_t region, K_state* sta
   return flags;
 }
 
-static void K_keep_flags(uint32_t flags, size_t region, K_state* state) {
+static void K_keep_flags(uint32_t flags, size_t region, K_run_state* state) {
   if (flags != 0 && state->flags == 0) state->region = region;
   state->flags |= flags;
 }
 
 /* The end of a run: `code` when flags were raised, with the input that lies beyond what was tried, or the
  * region that raised them first; else with the first failure that the run got over. */
-static int K_end(K_error* error, int code, const K_state* state) {
+static int K_end(K_error* error, int code, const K_run_state* state) {
   const K_region* const r = &K_regions[state->region];
   const int beyond = state->input && !K_CPU_ON_OVERFLOW;
   const uint32_t flags = state->flags | (beyond ? MRVL_FLAG_INPUT : 0u);
@@ -138,7 +138,7 @@ static int K_attempt(const K_device* device, size_t region, const mrvl_input* in
 
 /* Runs a region. 0: its outputs are there. K_ON_CPU: the CPU has to compute it. Else the code of the end. */
 static int K_run_region(const K_device* device, size_t region, const mrvl_input* in, size_t in_count,
-    const mrvl_output* out, size_t out_count, K_state* state, K_error* error) {
+    const mrvl_output* out, size_t out_count, K_run_state* state, K_error* error) {
   int device_rc = 0;
   uint32_t flags;
   if (K_CPU_ON_OVERFLOW && state->input) {

@@ -333,86 +333,29 @@ static void warn(const K_error* error) {
       shown(error->node), (unsigned long)error->device_flags);
 }
 
-/* Of --steps: the least time of each operator and region, by the clock and of the processor. */
-typedef struct step {
-  uint32_t expr_id;
-  double begin, least, cpu_begin, cpu_least;
-} step;
-
-typedef struct steps {
-  step* all;
-  size_t count, room;
-} steps;
-
-static void time_step(void* user, uint32_t expr_id, const char* name, int done) {
-  steps* s = (steps*)user;
-  const double now = now_ms(); /* before and behind what takes long: asking for processor time */
-  const double cpu = cpu_now_ms();
-  size_t i = 0;
-  (void)name;
-  while (i < s->count && s->all[i].expr_id != expr_id) ++i;
-  if (i == s->room) {
-    step* more = (step*)allocate((s->room = 2 * s->room + 64) * sizeof(step));
-    if (s->count > 0) memcpy(more, s->all, s->count * sizeof(step));
-    s->all = more;
-  }
-  if (i == s->count) {
-    s->all[s->count].expr_id = expr_id;
-    s->all[s->count].least = -1;
-    s->all[s->count++].cpu_least = -1;
-  }
-  step* const own = &s->all[i];
-  if (!done) {
-    own->cpu_begin = cpu;
-    own->begin = now_ms();
-    return;
-  }
-  if (own->least < 0 || now - own->begin < own->least) own->least = now - own->begin;
-  if (own->cpu_least < 0 || cpu - own->cpu_begin < own->cpu_least) own->cpu_least = cpu - own->cpu_begin;
-}
-
-static int bench_steps(long runs, const tensor* in, tensor* out, void* arena, const K_device* device) {
-  steps s = {NULL, 0, 0};
-  K_error error;
-  for (long i = 0; i < runs; ++i) {
-    const int rc = run_once(in, out, arena, device, time_step, &s, &error);
-    if (rc != 0) return report(rc, &error);
-  }
-  for (size_t i = 0; i < s.count; ++i)
-    printf("step %lu least_ms %.6f cpu_ms %.6f\n", (unsigned long)s.all[i].expr_id, s.all[i].least,
-        s.all[i].cpu_least);
+//@ piece example_run
+/* A state that no file gives: zeros. */
+static int begin_state(const port* p, tensor* t) {
+  t->bytes = p->bytes;
+  t->repeats = 1;
+  t->data = memset(allocate(p->bytes), 0, p->bytes);
   return 0;
 }
 
-static int bench(long runs, const tensor* in, tensor* out, void* arena, const K_device* device) {
-  double *times = (double*)allocate((size_t)runs * sizeof(double)), cpu = 0;
-  K_error error;
-  for (long i = 0; i < runs; ++i) {
-    const clock_t cpu_start = clock(); /* of the process */
-    const double start = now_ms();
-    const int rc = run_once(in, out, arena, device, NULL, NULL, &error);
-    if (rc != 0) return report(rc, &error);
-    times[i] = now_ms() - start;
-    const double cpu_ms = 1e3 * (double)(clock() - cpu_start) / (double)CLOCKS_PER_SEC;
-    cpu = i == 0 || cpu_ms < cpu ? cpu_ms : cpu;
-  }
-  qsort(times, (size_t)runs, sizeof(double), compare_double);
-  printf("median_ms %.6f min_ms %.6f cpu_ms %.6f\n", times[runs / 2], times[0], cpu);
-  return 0;
-}
-
-/* All repeats of all inputs; outputs are stacked along axis 0. */
+/* All repeats of all inputs; outputs are stacked along axis 0. A state goes from each repeat to the next,
+ * unless its file has one for each. */
 static int run_all(const arguments* a, void* arena, const K_device* device) {
   static const tensor none;
   tensor inputs[K_INPUT_COUNT + 1], in[K_INPUT_COUNT + 1], out[K_OUTPUT_COUNT + 1];
   void* all[K_OUTPUT_COUNT + 1] = {NULL};
-  long repeats = 1;
+  long repeats = 1, counts[K_OUTPUT_COUNT + 1] = {0};
   K_error error;
   inputs[K_INPUT_COUNT] = in[K_INPUT_COUNT] = out[K_OUTPUT_COUNT] = none;
   for (int i = 0; i < K_INPUT_COUNT; ++i) {
-    if (!a->input_files[i]) return usage("an input is missing");
     inputs[i] = none;
-    const int rc = read_input(a->input_files[i], &input_ports[i], a->repeat, &inputs[i]);
+    if (!a->input_files[i] && state_outputs[i] < 0) return usage("an input is missing");
+    const int rc = a->input_files[i] ? read_input(a->input_files[i], &input_ports[i], a->repeat, &inputs[i])
+                                     : begin_state(&input_ports[i], &inputs[i]);
     if (rc != 0) return rc;
     if (inputs[i].repeats != 1 && repeats != 1 && inputs[i].repeats != repeats)
       return usage("inputs repeat differently");
@@ -424,13 +367,19 @@ static int run_all(const arguments* a, void* arena, const K_device* device) {
       return usage("outputs of different shapes cannot be stacked");
     all[i] = allocate(output_ports[i].bytes * (size_t)repeats);
     out[i] = none;
+    counts[i] = repeats;
+  }
+  for (int i = 0; i < K_INPUT_COUNT; ++i) {
+    if (state_outputs[i] < 0 || inputs[i].repeats != 1) continue;
+    all[state_outputs[i]] = inputs[i].data;
+    counts[state_outputs[i]] = 1;
   }
   for (long r = 0; r < repeats; ++r) {
     for (int i = 0; i < K_INPUT_COUNT; ++i)
       in[i].data =
           (unsigned char*)inputs[i].data + (inputs[i].repeats == 1 ? 0 : (size_t)r * inputs[i].bytes);
     for (int i = 0; i < K_OUTPUT_COUNT; ++i)
-      out[i].data = (unsigned char*)all[i] + (size_t)r * output_ports[i].bytes;
+      out[i].data = (unsigned char*)all[i] + (counts[i] == 1 ? 0 : (size_t)r * output_ports[i].bytes);
     const int rc = run_once(in, out, arena, device, NULL, NULL, &error);
     if (rc != 0) return report(rc, &error);
     warn(&error);
@@ -441,7 +390,7 @@ static int run_all(const arguments* a, void* arena, const K_device* device) {
     if (rc != 0) return rc;
   }
   for (int i = 0; a->output_dir && i < K_OUTPUT_COUNT; ++i) {
-    const int rc = write_output(a->output_dir, &output_ports[i], all[i], out[i].dim, repeats, a->repeat);
+    const int rc = write_output(a->output_dir, &output_ports[i], all[i], out[i].dim, counts[i], a->repeat);
     if (rc != 0) return rc;
   }
   return 0;

@@ -192,6 +192,20 @@ void read_given(const Json& json, Given& given) {
       if (member(file, "kind") != "model") given.read.push_back(file);
 }
 
+// Inputs that are outputs of the run before.
+bool read_states(const Json& json, OutputFolder& folder) {
+  if (json.is_null()) return true;
+  if (!json.is_array()) return false;
+  for (const Json& state : json) {
+    const auto input = text(member(state, "input"));
+    const auto port =
+        std::ranges::find_if(folder.inputs, [&](const Port& p) { return input && p.name == *input; });
+    if (port == folder.inputs.end()) return false;
+    port->is_state = true;
+  }
+  return true;
+}
+
 // Empty, or the field that is not what it must be.
 std::string read_fields(const Json& json, OutputFolder& folder) {
   auto name = text(member(member(json, "model"), "name"));
@@ -203,6 +217,7 @@ std::string read_fields(const Json& json, OutputFolder& folder) {
   if (!read_ports(member(json, "outputs"), folder.outputs)) return "outputs";
   const Json& bound = member(json, "bound_inputs");
   if (!bound.is_null() && !read_names(bound, folder.bound_inputs)) return "bound_inputs";
+  if (!read_states(member(json, "states"), folder)) return "states";
   return read_files(member(json, "files"), folder) ? "" : "files";
 }
 

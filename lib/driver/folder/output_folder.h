@@ -29,6 +29,7 @@ struct Port {
   std::string name;  // printable form
   std::string file;  // what stands in file names, see support/file_names.h
   TensorType type;
+  bool is_state = false;  // of an input: an output of the run before, zeros in the beginning
 };
 
 // What a compile was given, as its manifest says it.

@@ -183,6 +183,17 @@ struct ReportedSize {
 };
 
 // Of --host-weights fp16.
+// Of --state.
+struct ReportedState {
+  std::string input = {}, output = {};
+  int64_t bytes = 0;
+  bool in_place = false;
+  std::optional<std::string> obstacle = {};  // what keeps it from being worked on in place
+  static void fields(auto& f, auto& s) {
+    f("input", s.input)("output", s.output)("bytes", s.bytes)("in_place", s.in_place)("obstacle", s.obstacle);
+  }
+};
+
 struct ReportedHalfWeights {
   int64_t tensors = 0, tensors_fp32 = 0, bytes = 0, bytes_fp32 = 0, zeros = 0;
   double largest_error = 0;
@@ -221,6 +232,7 @@ struct ReportedHost {
   std::optional<ReportedSize> size = {};
   std::optional<ReportedHalfWeights> half_weights = {};
   std::optional<ReportedTuning> tuning = {};
+  std::vector<ReportedState> states = {};
   std::vector<ReportedNode> nodes = {};  // of many those that take longest
   static void fields(auto& f, auto& h) {
     f("arena_bytes", h.arena_bytes)("arena_lower_bound_bytes", h.arena_lower_bound_bytes)(
@@ -228,7 +240,8 @@ struct ReportedHost {
         "conversion_bytes", h.conversion_bytes)("conversion_seconds_estimate", h.conversion_seconds_estimate)(
         "conversions", h.conversions)
         .added("winograd", h.winograd)("size", h.size)("half_weights", h.half_weights)("tuning", h.tuning)(
-            "nodes", h.nodes);
+            "nodes", h.nodes)
+        .some("states", h.states);
   }
 };
 

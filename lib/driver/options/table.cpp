@@ -272,6 +272,11 @@ const std::vector<OptionRecord>& host_code_options() {
        "data; "
        "the example program then takes --dump DIR, which mrvlc compare reads",
        r::flag(member(&O::host, &Host::trace_values))},
+      {"--state", G::HostCode, c::kCodes, "PAST=PRESENT|auto",
+       "an input that is an output of the run before, in one memory of NAME_state; past_*=present_* for all "
+       "of "
+       "such names, auto: those whose names and shapes are alike (repeatable)",
+       r::texts(member(&O::states))},
       {"--measure-size", G::HostCode, c::kResults, "CC",
        "a C compiler with its flags, e.g. 'arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -Os': bytes of code and "
        "stack frames for the report",

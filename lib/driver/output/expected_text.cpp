@@ -79,6 +79,13 @@ void add_half_weights(const ReportedHost& host, std::vector<std::string>& lines)
                   h.tensors, h.bytes, h.bytes_fp32, h.largest_error));
 }
 
+void add_states(const ReportedHost& host, std::vector<std::string>& lines) {
+  for (const ReportedState& s : host.states)
+    lines.push_back(fmt::format(
+        "  host: state '{}' is output '{}' of the run before, {} B, {}", s.input, s.output, s.bytes,
+        s.in_place ? "in place" : "copied at the end of a run: " + s.obstacle.value_or("")));
+}
+
 }  // namespace
 
 std::vector<std::string> expected_lines(const Report& report) {
@@ -87,6 +94,7 @@ std::vector<std::string> expected_lines(const Report& report) {
   add_operators(report.host.nodes, lines);
   add_winograd(report.host, lines);
   add_half_weights(report.host, lines);
+  add_states(report.host, lines);
   return lines;
 }
 

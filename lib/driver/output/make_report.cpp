@@ -114,6 +114,11 @@ ReportedHost host_of(const CompiledModel& m, const CompileOptions& options, cons
   }
   for (const chost::Transformed& t : m.host.transformed)
     out.winograd.push_back({t.expr.index(), idmap::json_text(t.name), t.tile, t.error, t.weights_bytes});
+  for (const chost::StateUse& s : m.host.states) {
+    out.states.push_back(
+        {idmap::json_text(s.input), idmap::json_text(s.output), s.bytes, s.obstacle.empty(), {}});
+    if (!s.obstacle.empty()) out.states.back().obstacle = s.obstacle;
+  }
   if (m.size) out.size = reported_size(m);
   if (options.host.host_weights == chost::WeightType::F16) out.half_weights = reported_half_weights(m);
   if (!options.tuning.empty())

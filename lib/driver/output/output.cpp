@@ -144,6 +144,8 @@ Json manifest_json(const CompiledModel& m, const CompileOptions& options, const 
   out["inputs"] = ports_json(m.model.graph, m.model.graph.inputs());
   if (!m.model.bound_inputs.empty()) out["bound_inputs"] = idmap_texts(m.model.bound_inputs);
   out["outputs"] = ports_json(m.model.graph, m.model.graph.outputs());
+  for (const chost::StateUse& s : m.host.states)
+    out["states"].push_back({{"input", idmap::json_text(s.input)}, {"output", idmap::json_text(s.output)}});
   out["files"] = std::move(files);
   return out;
 }

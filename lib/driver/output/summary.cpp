@@ -1,5 +1,5 @@
 // The last words of `mrvlc compile`: where the work went and what it takes, in eight lines, and one more
-// where another partition is faster.
+// each for states, for sizes, and where another partition is faster.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -86,6 +86,21 @@ std::string memory(const CompiledModel& m, const Report& r) {
                             report::bytes_text(m.machine().ocm_bytes));
 }
 
+// Of --state; -v, and the reports, tell of each.
+std::string states(const std::vector<ReportedState>& all) {
+  constexpr size_t kMostNamed = 4;
+  int64_t bytes = 0;
+  std::vector<std::string> named;
+  for (const ReportedState& s : all) {
+    bytes += s.bytes;
+    if (named.size() < kMostNamed) named.push_back(fmt::format("{} <- {}", s.input, s.output));
+  }
+  if (all.size() > kMostNamed) named.push_back(fmt::format("{} more", all.size() - kMostNamed));
+  return fmt::format("states     {} of {}, {} in place, others copied at the end of a run: {}", all.size(),
+                     report::bytes_text(bytes), std::ranges::count(all, true, &ReportedState::in_place),
+                     fmt::join(named, ", "));
+}
+
 // Where another choice is expected to be faster, or was: what it is and how to ask for the other one.
 std::optional<std::string> choice(const CompiledModel& m, const ReportedPartition& p) {
   constexpr double kWorthTelling = 0.95;
@@ -121,6 +136,7 @@ std::vector<std::string> summary(const CompiledModel& m, const CompileOptions& o
                                     memory(m, report),
                                     fmt::format("warnings   {}", warnings),
                                     "accuracy   " + accuracy_line(report.accuracy)};
+  if (!report.host.states.empty()) lines.push_back(states(report.host.states));
   if (report.host.size) lines.push_back("size       " + code_size_line(*report.host.size));
   if (std::optional<std::string> more = choice(m, report.partition)) lines.push_back(*std::move(more));
   return lines;

@@ -52,14 +52,12 @@ Measured parse(const std::string& output) {
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
     Measured::Step step;
-    if (std::sscanf(line.c_str(), "step %u least_ms %lf cpu_ms %lf", &step.expr, &step.least_ms,
-                    &step.cpu_ms) >= 2)
+    if (std::sscanf(line.c_str(), "step %u least_ms %lf", &step.expr, &step.least_ms) == 2)
       m.steps.push_back(step);
-    if (double median = 0, least = 0, cpu = 0;
-        std::sscanf(line.c_str(), "median_ms %lf min_ms %lf cpu_ms %lf", &median, &least, &cpu) >= 2) {
+    if (double median = 0, least = 0;
+        std::sscanf(line.c_str(), "median_ms %lf min_ms %lf", &median, &least) == 2) {
       m.median_ms = median;
       m.least_ms = least;
-      m.cpu_ms = cpu;
     }
   }
   return m;

@@ -19,12 +19,11 @@ struct Measured {
   bool simulated = false;  // regions ran on the simulator, so their times are no device's
   int runs = 0;
   double least_ms = 0, median_ms = 0;  // of an inference
-  double cpu_ms = 0;                   // ... processor time of all threads, the least
   std::optional<double> expected_ms;   // what report.json says of it
   std::string expected_of;             // the machine and flags that it is of
   struct Step {
     uint32_t expr = 0;
-    double least_ms = 0, cpu_ms = 0;  // by the clock, and of the processor
+    double least_ms = 0;
     std::optional<uint32_t> region = {};
     // Of the operator and those fused behind it; of a region with its conversions.
     std::optional<double> expected_ms = {};

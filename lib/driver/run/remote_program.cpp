@@ -116,7 +116,8 @@ Result<ProcessResult> RemoteProgram::run(const ProgramCall& call, const fs::path
     files.push_back(staged / (std::to_string(files.size()) + file.extension().string()));
     return place_file(file, files.back());
   };
-  for (const fs::path& file : call.inputs) MRVLC_TRY(stage(file));
+  for (const fs::path& file : call.inputs)
+    if (!file.empty()) MRVLC_TRY(stage(file));
   std::error_code ec;
   for (const std::string& target : call.targets)
     if (fs::is_regular_file(target, ec)) MRVLC_TRY(stage(target));

@@ -92,7 +92,7 @@ Diag unknown_input(const OutputFolder& folder, const std::string& name) {
                                                   input_names(folder)));
 }
 
-// The file of each input of the model, in order.
+// The file of each input of the model, in order; none for a state that begins with zeros.
 Result<std::vector<fs::path>> input_files(const RunOptions& options, const OutputFolder& folder) {
   std::map<const Port*, fs::path> given;
   auto add = [&](const Port& p, const fs::path& file) -> Status {
@@ -113,7 +113,7 @@ Result<std::vector<fs::path>> input_files(const RunOptions& options, const Outpu
   }
   std::vector<fs::path> files;
   for (const Port& p : folder.inputs) {
-    if (!given.contains(&p))
+    if (!given.contains(&p) && !p.is_state)
       return make_diag<DiagCode::MRV0004>(fmt::format("--input {}=FILE.npy is missing", p.name));
     files.push_back(given[&p]);
   }
@@ -255,6 +255,7 @@ Result<std::string> Program::run(const std::vector<fs::path>& inputs, const fs::
   std::vector<fs::path> files;
   for (size_t i = 0; i < inputs.size(); ++i) {
     files.push_back(inputs[i]);
+    if (inputs[i].empty()) continue;
     const Port& port = folder_.inputs[i];
     if (inputs[i].extension() == ".npy" && !needs_json(port.type)) {
       MRVLC_ASSIGN(const std::string bytes, read_file(inputs[i]));
@@ -316,6 +317,7 @@ Result<std::string> run(const RunOptions& options) {
   MRVLC_ASSIGN(OutputFolder folder, open_output(options.out));
   MRVLC_ASSIGN(std::vector<fs::path> files, input_files(options, folder));
   for (size_t i = 0; i < files.size(); ++i) {
+    if (files[i].empty()) continue;
     auto value = checked_input(folder.inputs[i], files[i], options.repeat_axis0);
     if (!value.ok()) return value.error();
   }

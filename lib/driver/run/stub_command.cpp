@@ -84,7 +84,8 @@ std::vector<std::string> ProgramCall::words(const OutputFolder& folder,
   for (const std::string& target : targets)
     argv.insert(argv.end(), {"--target", fs::is_regular_file(target, ec) ? name(target) : target});
   for (size_t i = 0; i < inputs.size(); ++i)
-    argv.insert(argv.end(), {"--input", folder.inputs[i].file + "=" + name(inputs[i])});
+    if (!inputs[i].empty())
+      argv.insert(argv.end(), {"--input", folder.inputs[i].file + "=" + name(inputs[i])});
   argv.insert(argv.end(), more.begin(), more.end());
   return argv;
 }

@@ -40,6 +40,13 @@ void warn_weights(const CompiledModel& m, Diagnostics& diagnostics) {
   diagnostics.add(make_diag<DiagCode::MRV0643>(m.host.weights_bytes, m.options.host.link_limit, m.name));
 }
 
+void tell_states(const CompiledModel& m, Diagnostics& diagnostics) {
+  for (const chost::StateUse& s : m.host.states)
+    diagnostics.add(make_diag<DiagCode::MRV0613>(
+        printable(s.input), printable(s.output), s.bytes,
+        s.obstacle.empty() ? "in place" : fmt::format("copied at the end of a run, as {}", s.obstacle)));
+}
+
 }  // namespace
 
 void tell_host(const CompiledModel& m, Diagnostics& diagnostics) {
@@ -47,6 +54,7 @@ void tell_host(const CompiledModel& m, Diagnostics& diagnostics) {
   warn_ineffective_tuning(m.options, m.inputs.tuning, m.host, diagnostics);
   warn_memory(m, diagnostics);
   warn_weights(m, diagnostics);
+  tell_states(m, diagnostics);
 }
 
 }  // namespace mrvlc::driver

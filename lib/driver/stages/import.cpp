@@ -3,6 +3,7 @@
 #include "accuracy/quantized_model.h"
 #include "debug/value_files.h"
 #include "folder/output_folder.h"
+#include "inputs/state_pairs.h"
 #include "model/totals.h"
 #include "mrvlc/support/parallel.h"
 #include "stages/ineffective_options.h"
@@ -52,6 +53,11 @@ Status note_files(ImportedModel& m, std::vector<DataSet> samples) {
   return check_apart(m.options, m.read);
 }
 
+Status take_states(ImportedModel& m) {
+  MRVLC_ASSIGN(m.options.host.states, state_pairs(m.options.states, m.model.graph));
+  return {};
+}
+
 // `samples`: those of --data, where floats stay floats.
 std::optional<onnx::Model> read_model(const OpenedModel& opened, std::vector<DataSet>& samples, Said& said) {
   const CompileOptions& options = opened.options;
@@ -83,6 +89,7 @@ std::optional<ImportedModel> import_model(Session& session, OpenedModel opened, 
   m.model = *std::move(model);
   m.hints = calibration::input_hints(m.model.graph);
   if (m.options.host.trace_values) m.options.host.value_files = value_files(m.model.graph);
+  if (!session.phase("options", said, [&] { return take_states(m); })) return std::nullopt;
   if (m.options.quantized == nullptr) warn_ineffective_shapes(m.options, m.model, said.diagnostics);
   const bool noted = session.phase("options", said, [&] { return note_files(m, std::move(samples)); });
   session.read = m.read;

@@ -38,17 +38,17 @@ Result<TrialCompile> compile_trial(const PlacedModel& placed, const chost::Tunin
 Result<TuningTrial> TuningTrial::build(const TuneOptions& options, TrialCompile compiled) {
   MRVLC_ASSIGN(const OutputFolder folder, open_output(compiled.temporary.path() / "out"));
   MRVLC_ASSIGN(MeasuredProgram program, MeasuredProgram::build(options.run, folder, MeasuredOn::Noise));
-  return TuningTrial(std::move(compiled), std::move(program), options.compile.host.threads == 1);
+  return TuningTrial(std::move(compiled), std::move(program));
 }
 
 Status TuningTrial::run(bool steps) {
   constexpr int kFirst = 3, kMost = 300;
   constexpr double kRoundNs = 0.25e9;
   MRVLC_ASSIGN(const Measured m, program_.run(runs_ == 0 ? kFirst : runs_, steps));
-  const double whole = kNsOfMs * (one_thread_ ? m.cpu_ms : m.least_ms);
+  const double whole = kNsOfMs * m.least_ms;
   whole_ns_ = runs_ == 0 ? whole : std::min(whole_ns_, whole);
   for (const Measured::Step& s : m.steps) {
-    const double ns = kNsOfMs * (one_thread_ ? s.cpu_ms : s.least_ms);
+    const double ns = kNsOfMs * s.least_ms;
     const auto [at, is_new] = step_ns_.try_emplace(s.expr, ns);
     if (!is_new) at->second = std::min(at->second, ns);
   }

@@ -27,20 +27,18 @@ class TuningTrial {
   static Result<TuningTrial> build(const TuneOptions& options, TrialCompile compiled);
   // Some runs, about a quarter of a second of them; `steps`: of each layer as well.
   Status run(bool steps);
-  // The least of all runs. Times are of the processor where one thread runs: these do not count what others
-  // do.
+  // The least of all runs, by the clock.
   double whole_ns() const { return whole_ns_; }
   // Adds the times of layers, the least of each layer's runs and the mean of those of one text.
   void note(std::vector<TunedLayer>& layers) const;
   const std::vector<chost::LayerChoice>& choices() const { return compiled_.choices; }
 
  private:
-  TuningTrial(TrialCompile compiled, MeasuredProgram program, bool one_thread)
-      : compiled_(std::move(compiled)), program_(std::move(program)), one_thread_(one_thread) {}
+  TuningTrial(TrialCompile compiled, MeasuredProgram program)
+      : compiled_(std::move(compiled)), program_(std::move(program)) {}
 
   TrialCompile compiled_;
   MeasuredProgram program_;
-  bool one_thread_;
   int runs_ = 0;
   double whole_ns_ = 0;
   std::map<uint32_t, double> step_ns_;  // by expression

@@ -227,6 +227,13 @@ void emit_same_elements(EmitContext& context, size_t i, size_t output) {
   context.line(is_number(count) ? copy : fmt::format("if ({} > 0) {}", count, copy));
 }
 
+void emit_operand_to_update(EmitContext& context) {
+  if (!context.may_share()) return emit_same_elements(context);
+  context.open(fmt::format("if ({} != {})", context.out(0), context.in(0)));
+  emit_same_elements(context);
+  context.close();
+}
+
 Texts stride_texts(const Texts& dims) {
   Texts strides;
   for (size_t d = 0; d < dims.size(); ++d) strides.push_back(product_text(dims, d + 1, dims.size()));

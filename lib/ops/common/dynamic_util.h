@@ -84,6 +84,8 @@ void require_equal(EmitContext& context, const std::string& a, const std::string
 std::string bytes_text(ElementType elem, const std::string& count);
 // memcpy of input `i` to an output of the same number of elements.
 void emit_same_elements(EmitContext& context, size_t i = 0, size_t output = 0);
+// The first operand as the result, unless it is there already: of operators that update it (traits.h).
+void emit_operand_to_update(EmitContext& context);
 // Row-major strides.
 Texts stride_texts(const Texts& dims);
 

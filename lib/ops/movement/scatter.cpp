@@ -107,7 +107,7 @@ Result<Reduction> begin_scatter(EmitContext& context, const Texts& expected) {
   const Texts updates = in_dims(context, 2);
   for (size_t d = 0; d < updates.size(); ++d) require_equal(context, updates[d], expected[d]);
   context.set_dims(0, in_dims(context, 0));
-  emit_same_elements(context);
+  emit_operand_to_update(context);
   return r;
 }
 
@@ -196,7 +196,7 @@ const OpDef& def_Scatter() {
     OpDef d = scatter_elements_def("Scatter", {with_int("axis", 0)});
     d.since_min = 9;
     d.since_max = 10;
-    d.traits = {.work = Work::Linear};
+    d.traits = {.work = Work::Linear, .updates = true};
     return d;
   }();
   return def;
@@ -206,7 +206,7 @@ const OpDef& def_ScatterElements() {
   static const OpDef def = [] {
     return with_traits(
         scatter_elements_def("ScatterElements", {with_int("axis", 0), with_string("reduction", "none")}),
-        {.work = Work::Linear});
+        {.work = Work::Linear, .updates = true});
   }();
   return def;
 }
@@ -217,7 +217,7 @@ const OpDef& def_ScatterND() {
     d.infer = d.infer_dynamic = infer_scatter_nd;
     d.eval = eval_scatter_nd;
     d.emit = d.emit_dynamic = emit_scatter_nd;
-    d.traits = {.work = Work::Linear};
+    d.traits = {.work = Work::Linear, .updates = true};
     return d;
   }();
   return def;

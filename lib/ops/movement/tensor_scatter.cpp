@@ -101,8 +101,7 @@ Status emit_tensor_scatter(EmitContext& context) {
   if (context.out_type(0).elements() == 0) return {};
   Texts x = in_sizes(context, 0), u = in_sizes(context, 1);
   std::string y = context.out(0);
-  context.line(
-      fmt::format("memcpy({0}, {1}, (size_t){2} * sizeof *{0});", y, context.in(0), size_product(x)));
+  emit_operand_to_update(context);
   context.line(fmt::format("const ptrdiff_t outer = {}, size = {}, steps = {}, inner = {};",
                            size_product(x, 1, p.axis), x[p.axis], u[p.axis],
                            size_product(x, p.axis + 1, x.size())));
@@ -132,7 +131,7 @@ const OpDef& def_TensorScatter() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "TensorScatter";
-    d.traits = {.moves = Moves::Copied, .work = Work::Linear};
+    d.traits = {.moves = Moves::Copied, .work = Work::Linear, .updates = true};
     d.since_min = 24;
     d.attrs = {with_int("axis", -2), with_string("mode", "linear")};
     d.min_inputs = 2;

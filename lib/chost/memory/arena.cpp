@@ -41,19 +41,17 @@ class ArenaPlanner {
     size_t i = 0;
     for (const auto& [buffer, range] : live_ranges_) {
       result.offsets[buffer] = plan.offsets[i++];
-      result.steps[buffer] = {static_cast<size_t>(range.begin / kMoments),
-                              static_cast<size_t>((range.end - 1) / kMoments)};
+      result.steps[buffer] = {static_cast<size_t>(range.begin / kMomentsOfStep),
+                              static_cast<size_t>((range.end - 1) / kMomentsOfStep)};
     }
     return result;
   }
 
  private:
-  // Conversions run before and behind the device: three moments a step.
-  static constexpr int64_t kMoments = 3;
   // Bytes of all tensors together that the planner can calculate with.
   static constexpr int64_t kMaxAll = int64_t{1} << 60;
 
-  int64_t end_of_run() const { return static_cast<int64_t>(program_.steps.size()) * kMoments + 1; }
+  int64_t end_of_run() const { return end_of_steps(program_) + 1; }
 
   void touch(BufferId id, int64_t moment) {
     if (!id.valid()) return;
@@ -67,30 +65,7 @@ class ArenaPlanner {
   }
 
   void find_live_ranges() {
-    int64_t now = 0;
-    for (const Step& step : program_.steps) {
-      for (const Call& c : step.before) {
-        for (const Param& p : c.params) touch(p.buffer, now);
-        for (const ElementCheck& check : c.checks) touch(check.buffer, now);
-      }
-      for (BufferId s : step.device_inputs) touch(s, now), touch(s, now + 1);
-      for (BufferId s : step.device_outputs) touch(s, now + 1);
-      for (const Call& c : step.after)
-        for (const Param& p : c.params) touch(p.buffer, now + 2);
-      if (step.fallback) touch_fallback(*step.fallback, now + 1);
-      now += kMoments;
-    }
-    for (auto [buffer, output] : program_.output_copies) touch(buffer, now);
-  }
-
-  // In the place of the device, with all that it reads and writes.
-  void touch_fallback(const Fallback& f, int64_t moment) {
-    for (const auto* calls : {&f.before, &f.after})
-      for (const Call& c : *calls)
-        for (const Param& p : c.params) touch(p.buffer, moment);
-    for (const auto* values : {&f.inputs, &f.outputs})
-      for (ir::ValueId v : *values) touch(program_.buffer_of(v), moment);
-    touch(f.arena, moment);
+    for_each_touch(program_, [this](const Touch& t) { touch(t.buffer, t.moment); });
   }
 
   // The value that is all of it, else one that is part of it, else the work it is scratch memory of.
@@ -110,7 +85,7 @@ class ArenaPlanner {
   }
 
   const ir::Node* node_at(int64_t moment) const {
-    auto step = static_cast<size_t>(moment / kMoments);
+    auto step = static_cast<size_t>(moment / kMomentsOfStep);
     if (step >= program_.steps.size() || program_.steps[step].group.nodes.empty()) return nullptr;
     return &program_.node(program_.steps[step].group.nodes[0]);
   }

@@ -5,6 +5,7 @@
 #include "choice/choice.h"
 #include "conv/parts.h"
 #include "function.h"
+#include "matmul/product.h"
 #include "mrvlc/ops/attributes.h"
 #include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/ops/op_kind.h"
@@ -16,15 +17,6 @@ namespace {
 constexpr int64_t kLanes = 16, kDepth = 320;
 // Of parts: the columns that K_gemv takes at a time, and rows that are tiles of 6 and of 4.
 constexpr int64_t kColumns = 64, kRows = 12;
-
-// y[m][n] = a[m][k] * b[k][n], element strides as given; `batch` such products.
-struct Product {
-  Size m = 1, n = 1, k = 1;
-  Size a_row = 0, a_k = 1, b_k = 0, b_n = 1;
-  Sizes batch;             // leading dimensions of the result
-  Sizes a_batch, b_batch;  // strides in elements for each of them
-  float alpha = 1;         // folded into a constant right operand
-};
 
 std::vector<float> pack_columns(int64_t n, int64_t k, int64_t b_k, int64_t b_n, float alpha,
                                 std::span<const float> b) {
@@ -43,88 +35,6 @@ std::vector<float> pack_columns(int64_t n, int64_t k, int64_t b_k, int64_t b_n, 
 // The right operand is a constant, so its sizes are known.
 std::vector<float> packed_operand(const Product& p, const Tensor& b) {
   return pack_columns(p.n.number(), p.k.number(), p.b_k.number(), p.b_n.number(), p.alpha, b.data<float>());
-}
-
-// Dimensions of an operand. What is dynamic becomes a constant of its own.
-Sizes operand_sizes(Function& f, size_t i) {
-  NodeContext context(f, f.nodes().front());
-  Sizes sizes;
-  const TensorType& type = context.in_type(i);
-  for (int64_t d = 0; d < type.rank(); ++d) {
-    if (!type.is_dynamic(d)) {
-      sizes.emplace_back(type.shape[static_cast<size_t>(d)]);
-      continue;
-    }
-    const std::string name = fmt::format("n{}_{}", i, d);
-    f.put("const ptrdiff_t {} = (ptrdiff_t){};", name, context.in_dim(i, d));
-    sizes.push_back(Size::expression(name));
-  }
-  return sizes;
-}
-
-// Dimension in which two operands broadcast, and a check that they do.
-Size broadcast_size(NodeContext& context, const Size& a, const Size& b) {
-  if (a == b || b == 1) return a;
-  if (a == 1) return b;
-  if (a.known() && b.known()) return a;  // inference has checked them
-  std::string differ = fmt::format("{} != {}", a, b);
-  if (!a.known()) differ += fmt::format(" && {} != 1", a);
-  if (!b.known()) differ += fmt::format(" && {} != 1", b);
-  context.fail_if(differ);
-  return a.known() ? a : b.known() ? b : Size::expression(fmt::format("({0} == 1 ? {1} : {0})", a, b));
-}
-
-// Strides of matrices of `elements` for the leading dimensions of the result.
-Sizes batch_strides(const Sizes& own, const Sizes& result, const Size& elements) {
-  Sizes strides(result.size(), 0);
-  for (size_t i = 0; i < own.size(); ++i) {
-    size_t d = own.size() - 1 - i;
-    if (own[d] == 1) continue;
-    Size stride = times(size_product(own, d + 1, own.size()), elements);
-    bool repeated = !own[d].known() && result[result.size() - 1 - i] != own[d];
-    if (repeated) stride = Size::expression(fmt::format("({} == 1 ? 0 : {})", own[d], stride));
-    strides[result.size() - 1 - i] = std::move(stride);
-  }
-  return strides;
-}
-
-// Sets the dimensions of a result that has dynamic ones.
-void set_result(Function& f, const Sizes& dims) {
-  if (!ops::has_dynamic_shapes(f.program().graph, f.head())) return;
-  std::vector<std::string> texts;
-  for (const Size& dim : dims) texts.push_back(dim.text());
-  NodeContext(f, f.nodes().back()).set_dims(0, texts);
-}
-
-Product matmul_product(Function& f) {
-  NodeContext context(f, f.nodes().front());
-  Sizes a = operand_sizes(f, 0), b = operand_sizes(f, 1), result;
-  bool row = a.size() == 1, column = b.size() == 1;
-  if (row) a.insert(a.begin(), 1);
-  if (column) b.emplace_back(1);
-  Product p;
-  p.m = a[a.size() - 2];
-  p.k = p.a_row = a.back();
-  p.n = p.b_k = b.back();
-  const Size& depth = b[b.size() - 2];
-  if (depth != p.k) context.fail_if(fmt::format("{} != {}", depth, p.k));
-  if (depth.known()) p.k = p.a_row = depth;
-  Sizes a_lead(a.begin(), a.end() - 2), b_lead(b.begin(), b.end() - 2);
-  for (size_t i = std::max(a_lead.size(), b_lead.size()); i > 0; --i) {
-    auto size = [&](const Sizes& lead) { return i <= lead.size() ? lead[lead.size() - i] : Size(1); };
-    p.batch.push_back(broadcast_size(context, size(a_lead), size(b_lead)));
-  }
-  result = p.batch;
-  if (!row) result.push_back(p.m);
-  if (!column) result.push_back(p.n);
-  set_result(f, result);
-  p.a_batch = batch_strides(a_lead, p.batch, times(p.m, p.k));
-  p.b_batch = batch_strides(b_lead, p.batch, times(p.k, p.n));
-  if (b_lead.empty()) {  // one right operand for all: more rows of one product
-    p.m = times(size_product(p.batch, 0, p.batch.size()), p.m);
-    p.batch.clear();
-  }
-  return p;
 }
 
 // "g0 * 12 + g1 * 3", or "0".
@@ -244,45 +154,8 @@ void declare_gemm_shape(Function& f, const Product& p, const std::string& m, con
                                        .b_packed = packed});
 }
 
-void emit_product(Function& f, const Product& p, Epilogue& e, bool alone) {
-  const ir::Node& last = f.program().node(f.nodes().back());
-  const Tensor* constant = f.program().graph.constant(f.head().inputs[1]);
-  bool packed = constant != nullptr && p.batch.empty();
-  bool vector = packed && p.m == 1 && p.a_k == 1;
-  auto runs = [](const Size& n, int64_t grain) { return n.known() ? ceil_div(n.number(), grain) : 0; };
-  const bool matrices = !p.batch.empty();
-  const bool cut = alone && cut_product(f, p,
-                                        matrices ? runs(p.batch[0], 1)
-                                        : vector ? runs(p.n, kColumns)
-                                                 : runs(p.m, kRows));
-  const bool halves = packed && f.program().stores_halves(f.head().inputs[1]);
-  if (vector) {
-    need_gemv(f, p, halves);
-  } else {
-    f.need(Piece::gemm);
-    if (halves) f.need(Piece::half_panels);
-  }
-  declare_epilogue(f, e);
-  std::string a = f.read(f.head().inputs[0], "x0"), y = f.write(last.outputs[0], "y0"), b;
-  if (!packed) {
-    b = f.read(f.head().inputs[1], "x1");
-  } else if (const std::vector<float> weights = packed_operand(p, *constant); vector && halves) {
-    b = f.halves(weights);
-  } else {
-    b = f.panels(weights, halves);
-  }
-  std::string bias = e.bias.empty() ? "NULL" : f.weights(e.bias);
-  if (vector) return put_gemv(f, p, e, cut, a, b, bias, y, halves);
-  const Size block = block_of(p.k);
-  std::string panel = "NULL";
-  if (!packed || halves) {
-    const int64_t depth = block.known() ? block.number() : kDepth;
-    panel = fmt::format("(float*){}", f.scratch(depth * kLanes * 4));
-  }
-  const bool rows = cut && !matrices;
-  if (rows) put_range(f, p.m, kRows);
-  const std::string m = rows ? "past - first" : p.m.text();
-  declare_gemm_shape(f, p, m, block, halves ? 2 : packed);
+// Loops over matrices; `cut`: this part of the first.
+void open_batch(Function& f, const Product& p, bool cut) {
   for (size_t d = 0; d < p.batch.size(); ++d) {
     const std::string share = f.prefixed("K_share");
     const Size& n = p.batch[d];
@@ -292,34 +165,91 @@ void emit_product(Function& f, const Product& p, Epilogue& e, bool alone) {
                              share, n)
                : fmt::format("for (ptrdiff_t g{0} = 0; g{0} < {1}; ++g{0})", d, n));
   }
+}
+
+// What a product is computed from: C expressions.
+struct Operands {
+  std::string a, b, bias, y;
+};
+
+// Matrices, by K_row or K_gemm; `rows`: this part of the rows of one.
+void put_matrices(Function& f, const Product& p, const Operands& o, bool row_alone, bool rows,
+                  const std::string& panel) {
   Sizes leading;
   for (size_t d = 0; d < p.batch.size(); ++d) leading.push_back(size_product(p.batch, d + 1, p.batch.size()));
   f.put("const ptrdiff_t row = {};", rows ? "first" : fmt::format("({}) * {}", batch_offset(leading), p.m));
-  f.put("{}(&p, {} + ({}), {} + ({}), {}, {} + row * {}, {}, &e, row, row * {});", f.prefixed("K_gemm"), a,
-        rows ? "first * " + p.a_row.text() : batch_offset(p.batch.empty() ? Sizes() : p.a_batch), b,
-        batch_offset(p.batch.empty() ? Sizes() : p.b_batch), bias, y, p.n, panel, p.n);
-  for (size_t d = 0; d < p.batch.size(); ++d) f.close();
-}
-
-// Stride of a dimension of C that broadcasts to `size`, and a check that it does.
-Size operand_stride(NodeContext& context, const Size& dim, const Size& size, const Size& stride) {
-  if (dim == 1) return 0;
-  if (dim == size || (dim.known() && size.known())) return stride;
-  if (dim.known()) {
-    context.fail_if(fmt::format("{} != {}", dim, size));
-    return stride;
+  const std::string a =
+      fmt::format("{} + ({})", o.a,
+                  rows ? "first * " + p.a_row.text() : batch_offset(p.batch.empty() ? Sizes() : p.a_batch));
+  const std::string b = fmt::format("{} + ({})", o.b, batch_offset(p.batch.empty() ? Sizes() : p.b_batch));
+  if (row_alone) {
+    f.put("{}({}, {}, {}, {}, {}, {}, {}, {} + row * {}, &e, row, row * {});", f.prefixed("K_row"), p.n, p.k,
+          a, b, p.b_k, p.b_n, o.bias, o.y, p.n, p.n);
+  } else {
+    f.put("{}(&p, {}, {}, {}, {} + row * {}, {}, &e, row, row * {});", f.prefixed("K_gemm"), a, b, o.bias,
+          o.y, p.n, panel, p.n);
   }
-  context.fail_if(fmt::format("{0} != {1} && {0} != 1", dim, size));
-  return Size::expression(fmt::format("({} == 1 ? 0 : {})", dim, stride));
 }
 
-// "x2[i * 4 + j * 1]"
-std::string added_operand(Function& f, const Product& p) {
-  NodeContext context(f, f.nodes().front());
-  Sizes c = operand_sizes(f, 2);
-  const Size column = c.empty() ? 0 : operand_stride(context, c.back(), p.n, 1);
-  const Size row = c.size() < 2 ? 0 : operand_stride(context, c[0], p.m, c[1]);
-  return fmt::format("{}[i * {} + j * {}]", f.read(f.head().inputs[2], "x2"), row, column);
+// Whether K_row takes it: a row by a matrix that is read once, where it lies.
+bool is_row(const Product& p, bool packed) {
+  return !packed && p.m == 1 && p.a_k == 1 && (p.b_n == 1 || p.b_k == 1);
+}
+
+void need_gemm(Function& f, bool row_alone, bool halves) {
+  if (row_alone) {
+    f.need(Piece::row);
+    return;
+  }
+  f.need(Piece::gemm);
+  if (halves) f.need(Piece::half_panels);
+}
+
+// Operands are declared in this order.
+Operands read_operands(Function& f, const Product& p, const Epilogue& e, bool packed, bool vector,
+                       bool halves) {
+  Operands o;
+  o.a = read_operand(f, 0);
+  o.y = f.write(f.program().node(f.nodes().back()).outputs[0], "y0");
+  if (!packed) {
+    o.b = read_operand(f, 1);
+  } else {
+    const std::vector<float> weights = packed_operand(p, *f.program().graph.constant(f.head().inputs[1]));
+    o.b = vector && halves ? f.halves(weights) : f.panels(weights, halves);
+  }
+  o.bias = e.bias.empty() ? "NULL" : f.weights(e.bias);
+  return o;
+}
+
+void emit_product(Function& f, const Product& p, Epilogue& e, bool alone) {
+  const bool packed = f.program().graph.is_constant(f.head().inputs[1]) && p.batch.empty();
+  const bool vector = packed && p.m == 1 && p.a_k == 1, matrices = !p.batch.empty();
+  auto runs = [](const Size& n, int64_t grain) { return n.known() ? ceil_div(n.number(), grain) : 0; };
+  const bool cut = alone && cut_product(f, p,
+                                        matrices ? runs(p.batch[0], 1)
+                                        : vector ? runs(p.n, kColumns)
+                                                 : runs(p.m, kRows));
+  const bool halves = packed && f.program().stores_halves(f.head().inputs[1]), row_alone = is_row(p, packed);
+  if (vector) {
+    need_gemv(f, p, halves);
+  } else {
+    need_gemm(f, row_alone, halves);
+  }
+  declare_epilogue(f, e);
+  const Operands o = read_operands(f, p, e, packed, vector, halves);
+  if (vector) return put_gemv(f, p, e, cut, o.a, o.b, o.bias, o.y, halves);
+  const Size block = block_of(p.k);
+  std::string panel = "NULL";
+  if (!row_alone && (!packed || halves)) {
+    const int64_t depth = block.known() ? block.number() : kDepth;
+    panel = fmt::format("(float*){}", f.scratch(depth * kLanes * 4));
+  }
+  const bool rows = cut && !matrices;
+  if (rows) put_range(f, p.m, kRows);
+  if (!row_alone) declare_gemm_shape(f, p, rows ? "past - first" : p.m.text(), block, halves ? 2 : packed);
+  open_batch(f, p, cut);
+  put_matrices(f, p, o, row_alone, rows, panel);
+  for (size_t d = 0; d < p.batch.size(); ++d) f.close();
 }
 
 // y = alpha * y + beta * c, for operands the kernel does not take.
@@ -331,25 +261,6 @@ void emit_gemm_rest(Function& f, const Product& p, const std::string& c, float a
   f.put("{0}[i * {1} + j] = {2} * {0}[i * {1} + j] + {3} * {4};", y, p.n, literal(alpha), literal(beta), c);
   f.close();
   f.close();
-}
-
-Product gemm_product(Function& f) {
-  NodeContext context(f, f.nodes().front());
-  bool trans_a = ops::attr::trans_a(f.head()), trans_b = ops::attr::trans_b(f.head());
-  Sizes a = operand_sizes(f, 0), b = operand_sizes(f, 1);
-  Product p;
-  p.m = a[trans_a ? 1 : 0];
-  p.k = a[trans_a ? 0 : 1];
-  p.n = b[trans_b ? 0 : 1];
-  const Size& depth = b[trans_b ? 1 : 0];
-  if (depth != p.k) context.fail_if(fmt::format("{} != {}", depth, p.k));
-  if (depth.known()) p.k = depth;
-  p.a_row = trans_a ? 1 : p.k;
-  p.a_k = trans_a ? p.m : 1;
-  p.b_k = trans_b ? 1 : p.n;
-  p.b_n = trans_b ? p.k : 1;
-  set_result(f, {p.m, p.n});
-  return p;
 }
 
 // Bias of the columns when C is a constant that gives one; empty otherwise.
