@@ -13,8 +13,14 @@ bool has_rest(Function& f, const ConvPlan& plan) {
   return f.program().options.optimize == Optimize::Speed && last >= 1 && last <= kMostNarrow;
 }
 
+// Two panels of channels by two tiles of pixels at a time, where vectors are wide enough.
+bool takes_pairs(const Program& program, const ConvPlan& plan) {
+  return program.options.optimize == Optimize::Speed && plan.m >= 12 && plan.out[0] * plan.out[1] >= 2 * 16;
+}
+
 // What K_conv needs for them and its stride.
 void need_for(Function& f, const ConvPlan& plan) {
+  if (takes_pairs(f.program(), plan)) f.need(Piece::panel12);
   if (has_rest(f, plan)) f.need(Piece::conv_rest);
   if (plan.stride[1] > 1) f.need(Piece::copy_step);
 }

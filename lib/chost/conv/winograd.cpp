@@ -241,6 +241,7 @@ void emit_winograd(Function& f, const ConvPlan& plan, const ConvSizes& sizes, co
   f.need(Piece::winograd);
   const int64_t rest = partition::winograd_tiles(sizes, n) % 16;
   if (rest >= 1 && rest <= 8) f.need(Piece::micro12);
+  if (plan.m >= 12 && partition::winograd_tiles(sizes, n) > 24) f.need(Piece::panel12);
   declare_epilogue(f, e);
   const Tensor& direct = *f.program().graph.constant(f.head().inputs[1]);
   const std::vector<float> packed = pack_transformed(sizes, places, choice.transformed);

@@ -163,8 +163,26 @@ static void K_conv_block(const K_conv_shape* p, const K_tiles* q, const float* w
     float *const to = y + row * q->ldy, *const tail = to + whole * K_LANES;
     memcpy(own, own + 6, 6 * sizeof(float));
     for (ptrdiff_t r = 0; bias && r < rows; ++r) own[6 + r] = bias[row + r];
+    ptrdiff_t done = 0;  // tiles of pixels that two panels take together, behind the second one
+    //@ when panel12
+    //@ unless half_panels
+#if K_WIDE
+    const int second = panel % 2 != 0 && panel < p->panels6 && rows == 6;
+    if (second || (panel % 2 == 0 && panel + 1 < p->panels6 && p->m - row >= 12)) done = whole - whole % 2;
+    for (ptrdiff_t j = 0; second && j < done; j += 2) {
+      for (ptrdiff_t i = q->k * 6 * j / done; panel + 2 < p->panels6 && i < q->k * 6 * (j + 2) / done;
+           i += 16) {
+        __builtin_prefetch(from + depth * 6 + i, 0, 2);
+        __builtin_prefetch(from + depth * 12 + i, 0, 2);
+      }
+      K_panel12(q, from - 6 * depth, from, b + j * K_LANES, own, to - 6 * q->ldy + j * K_LANES, 6 * q->ldy,
+          K_LANES);
+    }
+#endif
+    //@ end
+    //@ end
     row += height;
-    for (ptrdiff_t j = 0; j < whole; ++j) {
+    for (ptrdiff_t j = done; j < whole; ++j) {
 #if defined(__GNUC__)
       // The next panel, which does not follow in memory.
       //@ unless half_panels

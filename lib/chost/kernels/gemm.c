@@ -42,30 +42,65 @@ static void K_gemm_panel(const K_tiles* q, ptrdiff_t m, const float* a, const fl
   }
 }
 
+//@ when rows12
+#if K_WIDE
+// Rows of two panels, twelve at a time; returns how many there were.
+static ptrdiff_t K_gemm_pair(const K_tiles* q, ptrdiff_t m, const float* a, const float* b, const float* c,
+    const float* bias, float* y) {
+  const float none[2 * K_LANES] = {0};
+  ptrdiff_t i = 0;
+  for (; i + 12 <= m; i += 12) K_rows12(q, a + i * q->a_row, b, c, bias ? bias : none, y + i * q->ldy);
+  return i;
+}
+#endif
+//@ end
+
 static void K_gemm(const K_gemm_shape* p, const float* a, const float* b, const float* bias, float* y,
     float* panel, const K_epilogue* e, ptrdiff_t row, ptrdiff_t at) {
   for (ptrdiff_t m0 = 0; m0 < p->m; m0 += p->block_m) {
     const ptrdiff_t m = K_least(p->m - m0, p->block_m);
-    for (ptrdiff_t n0 = 0; n0 < p->n; n0 += K_LANES) {
+    for (ptrdiff_t n0 = 0, panels = 1; n0 < p->n; n0 += panels * K_LANES) {
+      //@ when rows12
+#if K_WIDE
+      panels = m >= 12 && p->n - n0 >= 2 * K_LANES && p->b_packed != 2 ? 2 : 1;
+#endif
+      //@ end
       const ptrdiff_t cols = K_least(p->n - n0, K_LANES);
       for (ptrdiff_t k0 = 0; k0 < p->k || k0 == 0; k0 += p->block_k) {
         const ptrdiff_t kn = K_least(p->k - k0, p->block_k);
         const int last = k0 + kn == p->k;
         K_tiles q = K_tiles_of(e, kn, K_LANES, p->n, k0 == 0, last);
         q.a_row = p->a_row, q.a_k = p->a_k;
-        const float* from = panel;
-        if (p->b_packed) {
-          //@ unless half_panels
-          from = b + n0 * p->k + k0 * K_LANES;
-          //@ end
-          //@ when half_panels
-          from = K_panel_at(b, n0 * p->k + k0 * K_LANES, kn * K_LANES, p->b_packed == 2 ? panel : NULL);
-          //@ end
-        } else {
-          K_gemm_pack(b + k0 * p->b_k + n0 * p->b_n, p->b_k, p->b_n, kn, cols, panel);
+        const float* from[2] = {panel, panel};
+        for (ptrdiff_t h = 0; h < panels; ++h) {
+          const ptrdiff_t column = n0 + h * K_LANES;
+          if (p->b_packed) {
+            //@ unless half_panels
+            from[h] = b + column * p->k + k0 * K_LANES;
+            //@ end
+            //@ when half_panels
+            from[h] =
+                K_panel_at(b, column * p->k + k0 * K_LANES, kn * K_LANES, p->b_packed == 2 ? panel : NULL);
+            //@ end
+          } else {
+            float* const to = h ? panel + kn * K_LANES : panel;
+            K_gemm_pack(b + k0 * p->b_k + column * p->b_n, p->b_k, p->b_n, kn, cols, to);
+            from[h] = to;
+          }
         }
-        K_gemm_panel(&q, m, a + m0 * p->a_row + k0 * p->a_k, from, last && bias ? bias + n0 : NULL,
-            y + m0 * p->n + n0, cols);
+        const float* const rows = a + m0 * p->a_row + k0 * p->a_k;
+        const float* const column_bias = last && bias ? bias + n0 : NULL;
+        float* const to = y + m0 * p->n + n0;
+        ptrdiff_t done = 0;
+        //@ when rows12
+#if K_WIDE
+        if (panels == 2) done = K_gemm_pair(&q, m, rows, from[0], from[1], column_bias, to);
+#endif
+        //@ end
+        for (ptrdiff_t h = 0; h < panels; ++h) {
+          K_gemm_panel(&q, m - done, rows + done * p->a_row, from[h],
+              column_bias ? column_bias + h * K_LANES : NULL, to + done * p->n + h * K_LANES, cols);
+        }
       }
     }
     for (ptrdiff_t i = m0; e->fn && i < m0 + m; ++i)

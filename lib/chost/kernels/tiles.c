@@ -156,6 +156,72 @@ static void K_rows4(const K_tiles* q, const float* a, const float* b, const floa
   K_TILE(4, COLUMN, K_BESIDE, K_INTO)
 }
 
+//@ piece tiles12: tiles
+/* Tiles of 12 x 32 sums, on machines with AVX-512. */
+// Those with two units for products wait for the sums of smaller ones; and each factor is loaded once for two
+// panels.
+#if K_WIDE
+#define K_ROWS12(each) K_ROWS6(each) each(6) each(7) each(8) each(9) each(10) each(11)
+#define K_PAIR_BEGIN(r) K_wide s##r = {0}, u##r = {0};
+#define K_PAIR_SUM(r, from) \
+  { \
+    const K_wide x = (K_wide){0} + (from); \
+    s##r += x * v, u##r += x * w; \
+  }
+#define K_PAIR_RESUME(r) s##r += K_WIDE_LOAD(to(r)), u##r += K_WIDE_LOAD(to(r) + half);
+#define K_PAIR_ROW(r) s##r += bias[r], u##r += bias[r];
+#define K_PAIR_COLUMN(r) s##r += K_WIDE_LOAD(bias), u##r += K_WIDE_LOAD(bias + K_LANES);
+#define K_PAIR_END(r) K_WIDE_STORE(to(r), K_WIDE_CLAMP(s##r)), K_WIDE_STORE(to(r) + half, K_WIDE_CLAMP(u##r));
+// Behind the sums.
+#define K_PAIR_RESULTS(bias_of) \
+  if (!q->first) { \
+    K_ROWS12(K_PAIR_RESUME) \
+  } \
+  K_ROWS12(K_PAIR_##bias_of) K_ROWS12(K_PAIR_END)
+#endif
+
+//@ piece rows12: tiles12
+/* Twelve rows by two panels b[i][16]; each column has a bias. */
+// Addresses of three rows go by one pointer, as there are fewer registers for them than rows.
+#if K_WIDE
+#define K_PAIR_SUMS(x, r0, r1, r2) \
+  K_PAIR_SUM(r0, (x)[0]) K_PAIR_SUM(r1, (x)[a_row]) K_PAIR_SUM(r2, (x)[2 * a_row])
+#define to(r) (y + (r)*ldy)
+static void K_rows12(
+    const K_tiles* q, const float* a, const float* b, const float* c, const float* bias, float* y) {
+  const ptrdiff_t k = q->k, a_row = q->a_row, a_k = q->a_k, ldy = q->ldy, half = K_LANES;
+  const K_wide lo = (K_wide){0} + q->lo, hi = (K_wide){0} + q->hi;
+  const float *a3 = a + 3 * a_row, *a6 = a3 + 3 * a_row, *a9 = a6 + 3 * a_row;
+  K_ROWS12(K_PAIR_BEGIN)
+  for (ptrdiff_t i = 0; i < k; ++i, a += a_k, a3 += a_k, a6 += a_k, a9 += a_k) {
+    const K_wide v = K_WIDE_LOAD(b + i * K_LANES), w = K_WIDE_LOAD(c + i * K_LANES);
+    K_PAIR_SUMS(a, 0, 1, 2) K_PAIR_SUMS(a3, 3, 4, 5) K_PAIR_SUMS(a6, 6, 7, 8) K_PAIR_SUMS(a9, 9, 10, 11)
+  }
+  K_PAIR_RESULTS(COLUMN)
+}
+#undef to
+#endif
+
+//@ piece panel12: tiles12
+/* Two panels of weights a[i][6] and c[i][6] by 32 columns; each row has a bias. Results of the second panel
+ * lie `next` behind those of the first, those of the second 16 columns `half` behind the others. */
+#if K_WIDE
+#define to(r) (y + ((r) < 6 ? (r)*ldy : next + ((r)-6) * ldy))
+#define K_PAIR_OF_PANEL(r) K_PAIR_SUM(r, (r) < 6 ? a[r] : c[(r)-6])
+static void K_panel12(const K_tiles* q, const float* a, const float* c, const float* b, const float* bias,
+    float* y, ptrdiff_t next, ptrdiff_t half) {
+  const ptrdiff_t k = q->k, ldb = q->ldb, ldy = q->ldy;
+  const K_wide lo = (K_wide){0} + q->lo, hi = (K_wide){0} + q->hi;
+  K_ROWS12(K_PAIR_BEGIN)
+  for (ptrdiff_t i = 0; i < k; ++i, a += 6, c += 6, b += ldb) {
+    const K_wide v = K_WIDE_LOAD(b), w = K_WIDE_LOAD(b + K_LANES);
+    K_ROWS12(K_PAIR_OF_PANEL)
+  }
+  K_PAIR_RESULTS(ROW)
+}
+#undef to
+#endif
+
 //@ piece micro1$form: $unpack
 //@ hole form suffix: what names of this form end in
 //@ hole weight type: an element of b

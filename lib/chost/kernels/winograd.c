@@ -251,13 +251,19 @@ static void K_winograd_inputs(const K_winograd_shape* p, const K_winograd_block*
 // m[place][panel][16 tiles][6][16] = weights of `panels` panels, those of height 6 first, times v.
 static void K_winograd_products(
     const K_winograd_shape* p, const K_winograd_block* b, const float* w, ptrdiff_t sixes, ptrdiff_t panels) {
-  const float none[6] = {0};
+  const float none[12] = {0};
   const ptrdiff_t c = p->channels, next = b->groups * 6 * K_LANES;
   const K_tiles q = {.k = c, .ldb = p->ldb, .ldy = K_LANES, .lo = -INFINITY, .hi = INFINITY, .first = 1};
   for (ptrdiff_t s = 0; s < b->places; ++s) {
-    for (ptrdiff_t g = 0; g < b->groups; ++g) {
+    for (ptrdiff_t g = 0, two = 0; g < b->groups; g += 1 + two) {
       const float *const v = b->v + s * b->v_step + g * K_LANES, *from = w;
       float* m = b->m + s * b->m_step + g * 6 * K_LANES;
+      two = 0;  // groups at once
+      //@ when panel12
+#if K_WIDE
+      two = b->count - (g + 1) * K_LANES > 8;
+#endif
+      //@ end
       for (ptrdiff_t i = 0; i < panels; ++i, m += next) {
         const ptrdiff_t height = i < sixes ? 6 : 4;
         //@ when micro12
@@ -274,7 +280,21 @@ static void K_winograd_products(
         }
 #endif
         //@ end
-        (height == 6 ? K_panel6 : K_panel4)(&q, from + s * height * c, v, none, m);
+        //@ when panel12
+#if K_WIDE
+        if (two && i + 1 < sixes) {
+          const float* const own = from + 6 * s * c;
+          K_panel12(&q, own, own + 6 * b->places * c, v, none, m, next, 6 * K_LANES);
+          from += 12 * b->places * c;
+          m += next;
+          ++i;
+          continue;
+        }
+#endif
+        //@ end
+        for (ptrdiff_t h = 0; h <= two; ++h)
+          (height == 6 ? K_panel6 : K_panel4)(
+              &q, from + s * height * c, v + h * K_LANES, none, m + h * 6 * K_LANES);
         from += height * b->places * c;
       }
     }

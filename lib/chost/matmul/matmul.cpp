@@ -56,7 +56,7 @@ Size block_of(const Size& k) {
 // Rows of which all columns are made one after the other: theirs and those of the operand stay in a cache, as
 // far as the whole right operand does.
 int64_t rows_at_once(int64_t n, int64_t k, Blocks blocks) {
-  constexpr int64_t kBytes = 64 << 10, kTile = 6, kLeast = 24;
+  constexpr int64_t kBytes = 64 << 10, kTile = 12, kLeast = 24;
   return std::max(scaled(kBytes, blocks) / (4 * std::max<int64_t>(n + k, 1)) / kTile * kTile, kLeast);
 }
 
@@ -196,12 +196,21 @@ bool is_row(const Product& p, bool packed) {
   return !packed && p.m == 1 && p.a_k == 1 && (p.b_n == 1 || p.b_k == 1);
 }
 
-void need_gemm(Function& f, bool row_alone, bool halves) {
+// Whether K_gemm takes twelve rows of two panels at a time, where vectors are wide enough.
+bool takes_pairs(Function& f, const Product& p) {
+  const auto at_least = [](const Size& size, int64_t least) {
+    return !size.known() || size.number() >= least;
+  };
+  return f.program().options.optimize == Optimize::Speed && at_least(p.m, 12) && at_least(p.n, 2 * kLanes);
+}
+
+void need_gemm(Function& f, const Product& p, bool row_alone, bool halves) {
   if (row_alone) {
     f.need(Piece::row);
     return;
   }
   f.need(Piece::gemm);
+  if (takes_pairs(f, p)) f.need(Piece::rows12);
   if (halves) f.need(Piece::half_panels);
 }
 
@@ -233,7 +242,7 @@ void emit_product(Function& f, const Product& p, Epilogue& e, bool alone) {
   if (vector) {
     need_gemv(f, p, halves);
   } else {
-    need_gemm(f, row_alone, halves);
+    need_gemm(f, p, row_alone, halves);
   }
   declare_epilogue(f, e);
   const Operands o = read_operands(f, p, e, packed, vector, halves);
@@ -242,7 +251,8 @@ void emit_product(Function& f, const Product& p, Epilogue& e, bool alone) {
   std::string panel = "NULL";
   if (!row_alone && (!packed || halves)) {
     const int64_t depth = block.known() ? block.number() : kDepth;
-    panel = fmt::format("(float*){}", f.scratch(depth * kLanes * 4));
+    const int64_t panels = packed ? 1 : 2;  // K_gemm packs two where any product of the program has pairs
+    panel = fmt::format("(float*){}", f.scratch(panels * depth * kLanes * 4));
   }
   const bool rows = cut && !matrices;
   if (rows) put_range(f, p.m, kRows);

@@ -191,6 +191,36 @@ GraphBuilder conv_transpose_graph() {
   return b;
 }
 
+// Operands that are transposed: read where they lie, or made.
+void add_transposed(GraphBuilder& b) {
+  const auto turned = [&](Shape source, Ints perm) {
+    return b.node("Transpose", {b.input(source)}, {{"perm", perm}});
+  };
+  const auto product = [&](ir::ValueId x, ir::ValueId y) { b.output(b.node("MatMul", {x, y})); };
+  for (int64_t rows : {1, 9}) {
+    product(b.input({2, 3, rows, 20}), turned({2, 3, 33, 20}, {0, 1, 3, 2}));
+    product(b.input({2, 5, rows, 7}), turned({1, 11, 5, 7}, {0, 2, 3, 1}));   // keys, for several batches
+    product(b.input({1, 5, rows, 11}), turned({1, 11, 5, 7}, {0, 2, 1, 3}));  // values
+    product(turned({1, rows, 5, 11}, {0, 2, 1, 3}), b.input({1, 5, 11, 6}));
+    product(turned({1, rows, 5, 11}, {0, 2, 1, 3}), turned({1, 6, 5, 11}, {0, 2, 3, 1}));
+    product(b.input({rows, 20}), turned({13, 20}, {1, 0}));
+    product(b.input({3, 2, rows, 20}), turned({13, 20}, {1, 0}));
+    product(turned({20, rows}, {1, 0}), b.input({20, 13}));  // of the left operand, columns: made
+    product(b.input({3, rows, 5}), turned({6, 5, 3}, {2, 1, 0}));
+  }
+  const ir::ValueId twice = turned({4, 8, 5}, {0, 2, 1});
+  product(b.input({4, 1, 5}), twice);
+  b.output(b.node("Relu", {b.node("MatMul", {b.input({4, 6, 5}), twice})}));
+  const ir::ValueId read = turned({4, 8, 5}, {0, 2, 1});  // by others, too
+  product(b.input({4, 1, 5}), read);
+  b.output(b.node("Tanh", {read}));
+  const ir::ValueId shown = turned({4, 8, 5}, {0, 2, 1});
+  product(b.input({4, 1, 5}), shown);
+  b.output(shown);
+  const ir::ValueId square = turned({3, 7, 7}, {0, 2, 1});
+  product(square, b.node("MatMul", {b.input({3, 7, 7}), square}));
+}
+
 GraphBuilder product_graph() {
   GraphBuilder b;
   auto gemm = [&](Shape a, Shape w, Shape c, int64_t ta, int64_t tb, float alpha, float beta, bool constant) {
@@ -218,8 +248,13 @@ GraphBuilder product_graph() {
     matmul({7}, {7}, constant);
     matmul({3, 5, 7}, {3, 7, 5}, constant);
   }
+  for (int64_t n : {1, 3, 4, 9, 17, 70}) {  // one row by rows, and columns, that lie where they are
+    gemm({1, 2 * n + 1}, {2 * n + 1, n}, {n}, 0, 0, 1, 1, false);
+    gemm({1, 2 * n + 1}, {n, 2 * n + 1}, {}, 0, 1, 1, 1, false);
+  }
   const ir::ValueId y = b.node("MatMul", {b.input({301, 60}), b.constant({60, 70})});  // what follows, too
   b.output(b.node("Add", {b.node("Tanh", {y}), b.input({301, 70})}));
+  add_transposed(b);
   return b;
 }
 
@@ -349,6 +384,18 @@ TEST_CASE("matrix products") {
     GraphBuilder b = product_graph();
     check_graph(b, compiler);
   }
+}
+
+TEST_CASE("transposes that products read through make no code") {
+  GraphBuilder b;
+  add_transposed(b);
+  const HostCode code = generate_host(b.graph);
+  const std::string& text = file_of(code, "net.c");
+  // Two left operands with columns, two whose rows and columns both lie apart, one that Tanh reads, an
+  // output.
+  size_t made = 0;
+  for (size_t at = 0; (at = text.find("_Transpose(float", at)) != text.npos; ++at) ++made;
+  CHECK(made == 6);
 }
 
 TEST_CASE("fused epilogues and element-wise groups") {

@@ -1,5 +1,5 @@
 /* kernels: conv conv_rows winograd2 winograd4 winograd
- * switches: copy_step conv_rest micro12 half_panels
+ * switches: copy_step conv_rest micro12 panel12 half_panels
  * Convolutions with panels of weights: gathered columns, rows of a strip, Winograd's tiles. */
 #define WITH_EPILOGUE
 #include "draw.h"

@@ -1,5 +1,5 @@
-/* kernels: gemm gemv gemv_half recurrent recurrent_half
- * switches: gemv_panels gemv_panels_half
+/* kernels: gemm gemv gemv_half row recurrent recurrent_half
+ * switches: gemv_panels gemv_panels_half rows12
  * Products of matrices, and the sums of recurrent layers. */
 #define WITH_EPILOGUE
 #include "draw.h"
@@ -35,7 +35,7 @@ static void test_gemm(void) {
   p.block_m = draw(0, 1) ? p.m : 6 * draw(1, 3), p.block_k = draw(1, p.k);
   float *a = numbers(p.m * p.k), *b = numbers(p.k * p.n), *plain = numbers(p.k * p.n);
   float *bias = numbers(p.n), *y = nothing(p.m * p.n), *wanted = nothing(p.m * p.n),
-        *panel = nothing(16 * p.k);
+        *panel = nothing(32 * p.k);
   const K_epilogue e = drawn_epilogue();
   const int has_bias = (int)draw(0, 1);
   for (ptrdiff_t i = 0; i < p.k; ++i)
@@ -70,6 +70,24 @@ static void test_gemv(void) {
   K_gemv_half(n, k, x, halves, has_bias ? bias : NULL, y, &e);
   compare("gemv_half", y, wanted, n, 0.0f);
   free(x), free(w), free(bias), free(y), free(wanted), free(packed), free(halves);
+}
+
+/* Rows of b, or its columns, are contiguous; others lie between them, as in a part of a larger matrix. */
+static void test_row(void) {
+  const ptrdiff_t n = draw(1, 70), k = draw(0, 50), columns = draw(0, 1), gap = draw(0, 3);
+  const ptrdiff_t b_k = columns ? 1 : n + gap, b_n = columns ? k + gap : 1;
+  float *x = numbers(k + 1), *b = numbers((k + 1) * (n + 1) + (n + k) * (gap + 1)), *bias = numbers(n);
+  float *y = nothing(n), *wanted = nothing(n);
+  const K_epilogue e = drawn_epilogue();
+  const int has_bias = (int)draw(0, 1);
+  for (ptrdiff_t j = 0; j < n; ++j) {
+    float sum = has_bias ? bias[j] : 0.0f;
+    for (ptrdiff_t i = 0; i < k; ++i) sum += x[i] * b[i * b_k + j * b_n];
+    wanted[j] = finished(&e, sum, 3, j, 5 + j);
+  }
+  K_row(n, k, x, b, b_k, b_n, has_bias ? bias : NULL, y, &e, 3, 5);
+  compare("row", y, wanted, n, 0.0f);
+  free(x), free(b), free(bias), free(y), free(wanted);
 }
 
 /* w[k][n] in panels of 64 columns, behind them of 16. */
@@ -114,6 +132,7 @@ int main(void) {
   for (int i = 0; i < 150; ++i) {
     test_gemm();
     test_gemv();
+    test_row();
     if (i % 3 == 0) test_recurrent();
   }
   return differences != 0;
