@@ -32,7 +32,7 @@ def machines():
     found = [("plain C", ["-DMRVL_NO_VECTORS"], True), (DEFAULT, [], True)]
     if "__x86_64__" in here:
         found.append(("AVX2", ["-mavx2", "-mfma", "-mf16c"], "__AVX2__" in have and "__F16C__" in have))
-        found.append(("AVX-512", ["-march=skylake-avx512"], False))
+        found.append(("AVX-512", ["-march=skylake-avx512"], all(f"__AVX512{w}__" in have for w in ("F", "CD", "BW", "DQ", "VL"))))
     return found
 
 
