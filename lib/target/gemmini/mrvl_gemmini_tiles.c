@@ -212,15 +212,17 @@ static void load(const gemmini_product* p, const tiling* t, const chunk* c, cons
   load_bias(p, t, c, i / n->runs, i % n->runs * GEMMINI_DIM);
 }
 
-/* What is loaded meanwhile: `done` of `total`, paced by `products`. */
+/* What is loaded meanwhile: `total` loads, shared out evenly over `products`; `owed` is a part of a load. */
 typedef struct ahead {
   const chunk* next;
   loads n;
-  int64_t total, done, products, made;
+  int64_t total, products, owed;
+  int32_t done;
 } ahead;
 
-static void load_until(const gemmini_product* p, const tiling* t, ahead* a, int64_t target) {
-  while (a->done < target) load(p, t, a->next, &a->n, (int32_t)a->done++);
+static void load_ahead(const gemmini_product* p, const tiling* t, ahead* a) {
+  a->owed += a->total;
+  for (; a->owed >= a->products; a->owed -= a->products) load(p, t, a->next, &a->n, a->done++);
 }
 
 /* One block of weights with all pixels of the chunk: it is brought to the array once. */
@@ -233,13 +235,14 @@ static void multiply_block(const gemmini_product* p, const tiling* t, const chun
   const int32_t outputs = least(GEMMINI_DIM, c->channels - block * GEMMINI_DIM);
   const int adds = p->b != NULL || c->depth + depth + tap > 0;
   uint32_t weights = weights_at(t, c, tap, depth, block);
+  const uint32_t step = (uint32_t)(GEMMINI_DIM * t->stride.columns);
   for (int32_t r = 0; r < runs; ++r) {
-    for (int32_t i = 0; i < length; i += GEMMINI_DIM) {
-      const uint32_t image = patch_at(t, c, depth, r * t->stride.rows + down, i * t->stride.columns + across);
-      const uint32_t sums = sums_at(t, c, block, r * length + i) | (adds ? GEMMINI_ADD : 0);
+    uint32_t image = patch_at(t, c, depth, r * t->stride.rows + down, across);
+    uint32_t sums = sums_at(t, c, block, r * length) | (adds ? GEMMINI_ADD : 0);
+    for (int32_t i = 0; i < length; i += GEMMINI_DIM, image += step, sums += GEMMINI_DIM) {
       gemmini_multiply(image, weights, sums, least(GEMMINI_DIM, length - i), channels, outputs);
       weights = GEMMINI_NOWHERE;
-      load_until(p, t, a, a->total * ++a->made / a->products);
+      load_ahead(p, t, a);
     }
   }
 }

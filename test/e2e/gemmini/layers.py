@@ -97,6 +97,41 @@ class Model:
                       dilations=dilations, group=group)
         return self.finish(layer, c, sums, sx, sw, relu)
 
+    def qlinear(self, layer, group):
+        """QLinearConv, with a group for each channel or one, or QLinearMatMul where `group` is none."""
+        zero, (sx, sw) = np.int8(0), self.scales()
+        x, array = self.input(layer, [1, self.some(2, 40), 9, 9] if group is not None else [self.some(1, 30), self.some(1, 99)])
+        if group is None:
+            w = self.bytes([array.shape[1], self.some(1, 60)])
+            sums, b = array.astype(np.int64) @ w.astype(np.int64), None
+        else:
+            groups = array.shape[1] if group else 1
+            w = self.bytes([groups if group else self.some(1, 40), array.shape[1] // groups, 3, 3])
+            b = self.rng.integers(-9999, 9999, len(w)).astype(np.int32)
+            sums = oracle.conv_sums(array, w, b, (1, 1), (1, 0, 2, 1), (1, 1), groups)
+        sy = self.output_scale(sums, sx, sw)
+        operands = [v for pair in ((x, sx), (self.constant(w), sw), (None, sy)) for v in (pair[0], self.constant(pair[1]), self.constant(zero))]
+        operands = [v for v in operands if v is not None]
+        if group is None:
+            y = self.node(layer, "QLinearMatMul", *operands)
+        else:
+            y = self.node(layer, "QLinearConv", *operands, self.constant(b), pads=(1, 0, 2, 1), kernel_shape=(3, 3), strides=(1, 1),
+                          dilations=(1, 1), group=groups)
+        exact = oracle.accumulator(sums, float(sx) * float(sw) / float(sy), False)
+        return y, sy, exact, oracle.quantized(sums * (float(sx) * float(sw)), float(sy), False)
+
+    def ties(self, layer):
+        """A dense layer whose sums are halves of a step, and one more or less: up to 2^25, where float32 holds even numbers only."""
+        sx, sw, sy = np.float32(2.0**-4), np.float32(2.0**-6), np.float32(2.0**8)
+        x, array = self.input(layer, [1, self.some(1, 99)])
+        w = self.bytes([array.shape[1], 96])
+        sums = (np.arange(-48, 48) * 5 // 2).astype(np.int64) * 2**18 + 2**17 + self.rng.integers(-1, 2, 96)
+        b = (sums - array.astype(np.int64) @ w.astype(np.int64))[0].astype(np.int32)
+        read = self.dequantized(layer, self.constant(b), sx * sw, np.int32(0))
+        c = self.node(layer, "Gemm", self.dequantized(layer, x, sx), self.dequantized(layer, self.constant(w), sw), read)
+        sums = sums.reshape(1, -1)
+        return self.quantized(layer, c, sy), sy, oracle.accumulator(sums, 2.0**-18, False), oracle.quantized(sums * 2.0**-10, 2.0**8, False)
+
     def dense(self, layer, x, array, sx, outputs, form, relu=False):
         """`form`: a Gemm with weights by rows or by columns, or a MatMul, whose bias is an Add."""
         sw = self.scales()[1]
@@ -134,12 +169,18 @@ def pool(m, layer, x, padded):
 
 def window(m, kind):
     """Shape of the operand, outputs and attributes of a convolution of this kind."""
+    if kind == "large":  # weights of several chunks, each as large as half the scratchpad
+        side = m.some(3, 6)
+        kernel = (side, side)
+        return [1, m.some(64, 100), 7, 7], m.some(100, 200), dict(kernel=kernel, pads=tuple(m.some(0, 2) for _ in range(4)))
     group = m.some(2, 40) if kind == "depthwise" else m.some(2, 3) if kind == "group" else 1
     inside = 1 if kind == "depthwise" else m.some(1, 80 if kind != "group" else 20)
     kernel = (1, 1) if kind == "point" else (m.some(1, 5), m.some(1, 5))
     strides = (1, 1) if m.rng.random() < 0.5 else (m.some(1, 3), m.some(1, 3))
     dilations = (1, 1) if m.rng.random() < 0.7 else (m.some(1, 2), m.some(1, 2))
     pads = (0, 0, 0, 0) if m.rng.random() < 0.3 else tuple(m.some(0, 3) for _ in range(4))
+    if kind == "point" and m.rng.random() < 0.5:
+        strides, pads = (1, 1), (0, 0, m.some(0, 2), m.some(0, 2))
     shape = [m.some(1, 2), group * inside, m.some(15, 18), m.some(15, 36)]
     outputs = group if kind == "depthwise" else group * m.some(1, 80 if kind != "group" else 20)
     return shape, outputs, dict(kernel=kernel, strides=strides, pads=pads, dilations=dilations, group=group)
@@ -152,6 +193,10 @@ def single(m, layer, kind):
         scales = [m.scales()[0] for _ in range(2)]
         operands = [(*m.input(layer, shape, name), s) for name, s in zip("ab", scales)]
         made = m.add(layer, operands, relu)
+    elif kind == "ties":
+        made = m.ties(layer)
+    elif kind == "qlinear":
+        made = m.qlinear(layer, [None, 0, 1][m.some(0, 2)])
     elif kind == "pool":
         x, array = m.input(layer, [m.some(1, 2), m.some(1, 40), m.some(3, 60), m.some(3, 200)])
         value, maxima = pool(m, layer, x, padded=False)
@@ -170,7 +215,7 @@ def single(m, layer, kind):
     m.output(layer, value, exact, near)
 
 
-KINDS = ("conv", "depthwise", "point", "group", "rows", "columns", "product", "add", "pool", "pooled")
+KINDS = ("conv", "depthwise", "point", "group", "rows", "columns", "product", "add", "pool", "pooled", "qlinear", "large", "ties")
 
 
 def block(m, layer):
@@ -193,12 +238,16 @@ def drawn(m, count):
 
 def left(m):
     """Layers that stay on the host, each for its reason."""
-    for name in ("zero_point", "result_zero_point", "per_channel", "large_sum", "grown_add"):
+    for name in ("zero_point", "result_zero_point", "per_channel", "large_sum", "grown_add", "padded_maximum"):
         x, array = m.input(name, [1, 4, 5, 5])
         w = m.bytes([6, 4, 3, 3])
         sw, weight_zero, more = np.float32(0.01), np.int8(0), {}
         if name == "per_channel":
             sw, weight_zero, more = np.linspace(0.01, 0.02, 6).astype(np.float32), np.zeros(6, np.int8), {"axis": 0}
+        if name == "padded_maximum":
+            y = m.node(name, "MaxPool", x, kernel_shape=(3, 3), pads=(1, 1, 1, 1))
+            m.output(name, y, np.zeros([1, 4, 5, 5], np.int8), None)
+            continue
         xd = m.dequantized(name, x, 0.05, np.int8(3 if name == "zero_point" else 0))
         if name == "grown_add":
             c = m.node(name, "Add", xd, m.dequantized(name, m.input(name, [1, 4, 5, 5], "b")[0], 0.07))
