@@ -8,6 +8,9 @@
 #include <string.h>
 
 #if defined(__riscv) && !defined(MRVL_GEMMINI_EMULATED)
+#if __riscv_xlen != 64
+#error "Gemmini's registers have 64 bits: compile for rv64, or with MRVL_GEMMINI_EMULATED"
+#endif
 #define GEMMINI_ISSUE(funct, rs1, rs2) \
   __asm__ volatile(".insn r 0x7b, 3, " #funct ", x0, %0, %1" : : "r"(rs1), "r"(rs2) : "memory")
 /* Waits for all instructions: what they wrote is in main memory. */

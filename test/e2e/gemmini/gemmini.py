@@ -162,12 +162,20 @@ int main(int argc, char** argv) {{
 
 
 def declared_step():
-    """`verify` allows a step where the package declares it."""
+    """`verify` allows a step where the package declares it, and no more: a copy of the package is off by two."""
     made = layers.Model(3)
     layers.single(made, "add1", "add")
     made.save(WORK / "step.onnx")
     text = run(MRVLC, "verify", WORK / "step.onnx", "--target", "gemmini,host")
     assert "(limit 1, of the target's package)" in text, text
+    copy = WORK / "copy" / "gemmini"
+    shutil.copytree(SOURCE / "lib" / "target" / "gemmini", copy)
+    emulated = copy / "mrvl_gemmini_emulated.c"
+    lines = emulated.read_text()
+    assert lines.count("exact * m.scale)") == 1
+    emulated.write_text(lines.replace("exact * m.scale)", "exact * m.scale + 2)"))
+    text = run(MRVLC, "verify", WORK / "step.onnx", "--target", "gemmini,host", "--target-dir", WORK / "copy", status=5)
+    assert "more than 1" in text, text
 
 
 def utilisation():
