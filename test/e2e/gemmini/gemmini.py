@@ -203,6 +203,8 @@ def page_as_written():
         done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, f"{block}\n{done.stdout}{done.stderr}"
     right = np.load(next((place / "results").glob("*.npy"))).argmax(1) == np.load(SOURCE / "models" / "digits" / "test_y.npy")
+    functions = sorted(call["function"] for call in read(place / "out", "idmap.json")["calls"])
+    assert functions == ["mrvl_gemmini_conv", "mrvl_gemmini_conv_max_pool"], functions
     print(f"page: {len(blocks)} blocks; {int(right.sum())} of {right.size} digits")
     assert right.mean() > 0.9
 
