@@ -167,8 +167,22 @@ def pool(m, layer, x, padded):
     return y, lambda numbers: oracle.largest(numbers, kernel, stride, pads)
 
 
+def extreme(m):
+    """Kernels, strides and dilations up to what the rules take."""
+    while True:
+        kernel, strides, dilations = ([m.some(1, most) for _ in "yx"] for most in (m.some(1, 24), m.some(1, 64), m.some(1, 12)))
+        high, wide = ((k - 1) * d + 1 for k, d in zip(kernel, dilations))
+        if kernel[0] * kernel[1] * 16 + high * (15 * strides[1] + wide) <= 8192 and wide <= 497:
+            shape = [1, m.some(1, 20), high + m.some(0, 3) * strides[0], wide + m.some(0, 20) * strides[1]]
+            if shape[2] * shape[3] < 20000:
+                pads = tuple(m.some(0, 3) for _ in range(4))
+                return shape, m.some(1, 40), dict(kernel=kernel, strides=strides, pads=pads, dilations=dilations)
+
+
 def window(m, kind):
     """Shape of the operand, outputs and attributes of a convolution of this kind."""
+    if kind == "extreme":
+        return extreme(m)
     if kind == "large":  # weights of several chunks, each as large as half the scratchpad
         side = m.some(3, 6)
         kernel = (side, side)
@@ -215,7 +229,7 @@ def single(m, layer, kind):
     m.output(layer, value, exact, near)
 
 
-KINDS = ("conv", "depthwise", "point", "group", "rows", "columns", "product", "add", "pool", "pooled", "qlinear", "large", "ties")
+KINDS = ("conv", "depthwise", "point", "group", "rows", "columns", "product", "add", "pool", "pooled", "qlinear", "large", "ties", "extreme")
 
 
 def block(m, layer):
