@@ -160,9 +160,10 @@ class Model:
 
 
 def pool(m, layer, x, padded):
-    kernel = m.some(1, 3)
+    kernel = m.some(2 if padded else 1, 3)
     stride = m.some(2 if kernel == 1 else 1, 3)
-    pads = tuple(m.some(0, kernel - 1) for _ in range(4)) if padded else (0, 0, 0, 0)
+    most, some = kernel - 1, m.some(0, kernel - 1)
+    pads = [(most, some, some, most), (some, most, most, some)][m.some(0, 1)] if padded else (0, 0, 0, 0)
     y = m.node(layer, "MaxPool", x, kernel_shape=(kernel, kernel), strides=(stride, stride), pads=pads)
     return y, lambda numbers: oracle.largest(numbers, kernel, stride, pads)
 
@@ -184,9 +185,9 @@ def window(m, kind):
     if kind == "extreme":
         return extreme(m)
     if kind == "large":  # weights of several chunks, each as large as half the scratchpad
-        side = m.some(3, 6)
+        side = m.some(5, 6)
         kernel = (side, side)
-        return [1, m.some(64, 100), 7, 7], m.some(100, 200), dict(kernel=kernel, pads=tuple(m.some(0, 2) for _ in range(4)))
+        return [1, m.some(65, 100), 7, 7], m.some(100, 200), dict(kernel=kernel, pads=tuple(m.some(0, 2) for _ in range(4)))
     group = m.some(2, 40) if kind == "depthwise" else m.some(2, 3) if kind == "group" else 1
     inside = 1 if kind == "depthwise" else m.some(1, 80 if kind != "group" else 20)
     kernel = (1, 1) if kind == "point" else (m.some(1, 5), m.some(1, 5))
