@@ -84,7 +84,10 @@ driver::VerifyOptions options_of(const VerifyArguments& a, const driver::Compile
 
 const char* reason(driver::Comparison::Limit limit) {
   using Limit = driver::Comparison::Limit;
-  return limit == Limit::Given ? ", given" : limit == Limit::Condition ? ", by what roundings move" : "";
+  return limit == Limit::Given       ? ", given"
+         : limit == Limit::Condition ? ", by what roundings move"
+         : limit == Limit::Package   ? ", of the target's package"
+                                     : "";
 }
 
 std::string text_of(const std::vector<driver::Comparison>& comparisons, const driver::LayerErrors* layers) {

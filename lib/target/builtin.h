@@ -4,11 +4,14 @@
 #include <iterator>
 #include <string_view>
 
+#include "mrvlc/target/find.h"
+
 namespace mrvlc::target {
 
 struct BuiltinTarget {
   std::string_view name, json;
-  std::string_view rules;  // NAME.rules of its folder; empty: there is none
+  std::string_view rules;              // NAME.rules of its folder; empty: there is none
+  std::span<const BuiltinFile> files;  // the headers and C sources of its folder
 };
 extern const BuiltinTarget kBuiltinTargets[];
 extern const size_t kBuiltinTargetCount;

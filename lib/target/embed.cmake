@@ -1,5 +1,7 @@
 # cmake -DFILES="a/target.json;b/target.json" -DOUTPUT=out.cpp -P embed.cmake
-set(text "#include \"builtin.h\"\n\nnamespace mrvlc::target {\n\nconst BuiltinTarget kBuiltinTargets[] = {\n")
+set(arrays "")
+set(targets "")
+set(number 0)
 foreach(file ${FILES})
   get_filename_component(folder ${file} DIRECTORY)
   get_filename_component(name ${folder} NAME)
@@ -8,7 +10,33 @@ foreach(file ${FILES})
   if(EXISTS ${folder}/${name}.rules)
     file(READ ${folder}/${name}.rules rules)
   endif()
-  string(APPEND text "    {\"${name}\", R\"TARGET(${json})TARGET\",\n     R\"TARGET(${rules})TARGET\"},\n")
+  file(GLOB code RELATIVE ${folder} ${folder}/*.h ${folder}/*.c)
+  list(SORT code)
+  set(files "{}")
+  if(code)
+    math(EXPR number "${number} + 1")
+    set(files "kFiles${number}")
+    string(APPEND arrays "const BuiltinFile ${files}[] = {\n")
+    foreach(source ${code})
+      # Whole, not as a list: the text has semicolons.
+      file(READ ${folder}/${source} text)
+      string(APPEND arrays "    {\"${source}\", R\"TARGET(${text})TARGET\"},\n")
+    endforeach()
+    string(APPEND arrays "};\n")
+  endif()
+  string(APPEND targets "    {\"${name}\", R\"TARGET(${json})TARGET\",\n     R\"TARGET(${rules})TARGET\", ${files}},\n")
 endforeach()
-string(APPEND text "};\nconst size_t kBuiltinTargetCount = std::size(kBuiltinTargets);\n\n}  // namespace mrvlc::target\n")
-file(WRITE ${OUTPUT} "${text}")
+file(WRITE ${OUTPUT} "#include \"builtin.h\"
+
+namespace mrvlc::target {
+namespace {
+
+${arrays}
+}  // namespace
+
+const BuiltinTarget kBuiltinTargets[] = {
+${targets}};
+const size_t kBuiltinTargetCount = std::size(kBuiltinTargets);
+
+}  // namespace mrvlc::target
+")

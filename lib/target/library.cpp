@@ -16,6 +16,7 @@ namespace mrvlc::target {
 namespace {
 
 constexpr size_t kMaxFiles = 64;
+constexpr int64_t kMaxSteps = 16;
 
 class LibraryReader : PackageFields {
  public:
@@ -23,7 +24,7 @@ class LibraryReader : PackageFields {
 
   Result<LibraryPackage> run(std::string_view text) {
     MRVLC_TRY(open(text, {"name", "description", "kind", "rules", "headers", "sources", "system_headers",
-                          "libraries", "standard", "split_bias", "integers"}));
+                          "libraries", "standard", "split_bias", "integers", "steps"}));
     MRVLC_TRY(text_of("name", out_.name));
     MRVLC_TRY(text_of("description", out_.description));
     MRVLC_TRY(list("rules", ".rules", out_.rules));
@@ -34,6 +35,7 @@ class LibraryReader : PackageFields {
     MRVLC_TRY(standard());
     MRVLC_TRY(flag("split_bias", out_.split_bias));
     MRVLC_TRY(flag("integers", out_.integers));
+    MRVLC_TRY(steps());
     if (out_.rules.empty()) out_.rules.push_back(out_.name + ".rules");
     return std::move(out_);
   }
@@ -46,6 +48,15 @@ class LibraryReader : PackageFields {
     if (std::ranges::find(kStandards, name) == std::end(kStandards))
       return field("standard", fmt::format("is none of {}", fmt::join(kStandards, ", ")));
     out_.standard = name;
+    return {};
+  }
+
+  Status steps() {
+    const auto value = root_.find("steps");
+    if (value == root_.end()) return {};
+    if (!value->is_number_integer() || *value < 0 || *value > kMaxSteps)
+      return field("steps", fmt::format("is no whole number from 0 to {}", kMaxSteps));
+    out_.steps = value->get<int64_t>();
     return {};
   }
 

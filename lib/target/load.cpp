@@ -96,7 +96,10 @@ class Reader {
       if (text) return *std::move(text);
       for (const BuiltinTarget& t : builtins())
         if (t.name == name) {
-          if (parts_.empty()) out_.rules = t.rules;
+          if (parts_.empty()) {
+            out_.rules = t.rules;
+            out_.builtin_files = t.files;
+          }
           return std::string(t.json);
         }
       out_.searched.variables = {"HOME", "XDG_DATA_DIRS", "XDG_DATA_HOME"};

@@ -70,8 +70,8 @@ struct Comparison {
   double error = 0;  // Difference::error
   double tolerance = 0;
   // Where the tolerance is from. Condition: what rounding the values on the way otherwise moves, and the
-  // default.
-  enum class Limit : uint8_t { Default, Given, Condition } limit = Limit::Default;
+  // default. Package: the steps that a library's package says.
+  enum class Limit : uint8_t { Default, Given, Condition, Package } limit = Limit::Default;
   std::optional<double> ulp;  // Difference::ulp
   bool beyond_ulp = false;
   bool same = true;
@@ -83,7 +83,7 @@ struct Comparison {
 // could be run, `layers` is theirs; a layer that computes something else is MRV0907.
 std::vector<Comparison> verify(const VerifyOptions& options, Diagnostics& diagnostics,
                                std::optional<LayerErrors>* layers = nullptr);
-std::string_view name(Comparison::Limit limit);  // "default", "given", "condition"
+std::string_view name(Comparison::Limit limit);  // "default", "given", "condition", "package"
 // docs/verify.md; `layers` may be null.
 std::string verify_json(const std::vector<Comparison>& comparisons, const LayerErrors* layers);
 

@@ -1,9 +1,16 @@
 // Where the text of a machine description is from: a package (a folder NAME with target.json) or built in.
 // A package may extend another and then says only what differs (docs/targets.md).
 #pragma once
+#include <span>
+
 #include "mrvlc/target/machine.h"
 
 namespace mrvlc::target {
+
+// A header or a C source of a library that is built in.
+struct BuiltinFile {
+  std::string_view name, text;
+};
 
 // What else decided which text was found.
 struct Searched {
@@ -20,7 +27,8 @@ struct TargetText {
   };
   std::vector<File> files;  // the package's first, then what it extends; empty: it is built in
   Searched searched;
-  std::string rules = {};  // of a library that is built in
+  std::string rules = {};                           // of a library that is built in
+  std::span<const BuiltinFile> builtin_files = {};  // of the same
 };
 
 // The package NAME of the `search` folders, the first that there is, else the built-in one, else that of

@@ -1,5 +1,6 @@
 // Target packages of kind `call`: libraries of C functions, described by rules (docs/targets.md).
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,7 @@ struct LibraryPackage {
   std::string standard = "c99";             // of its sources and headers, one of kStandards
   bool split_bias = false;  // its rules see convolutions and Gemm without a bias, which is an Add behind them
   bool integers = false;    // its rules see quantised networks with integers right in front of every layer
+  int64_t steps = 0;        // by which an int8 result of a call may differ from ONNX's
 };
 
 struct PackageFile {

@@ -26,6 +26,8 @@ class PackageReader {
   }
 
   Result<std::string> bytes(const std::string& file, size_t most) {
+    for (const target::BuiltinFile& f : text_.builtin_files)
+      if (f.name == file) return std::string(f.text);
     MRVLC_ASSIGN(std::string text, read_file(folder_ / file, most));
     out_.read.push_back({ReadFile::Kind::Target, folder_ / file, package_ + "/" + file, sha256_hex(text)});
     return text;

@@ -67,7 +67,7 @@ std::string_view name(LayerError::State state) {
 }
 
 std::string_view name(Comparison::Limit limit) {
-  constexpr std::string_view kNames[] = {"default", "given", "condition"};
+  constexpr std::string_view kNames[] = {"default", "given", "condition", "package"};
   return kNames[static_cast<size_t>(limit)];
 }
 

@@ -1,6 +1,7 @@
 // Packages of kind `call`: what target.json may say.
 #include "mrvlc/target/library.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "mrvlc/target/find.h"
@@ -29,6 +30,23 @@ TEST_CASE("a library is built in, with its rules") {
         std::vector<std::string>{"arm_nnfunctions.h"});
   CHECK(text->rules.find("call arm_convolve_wrapper_s8(") != std::string::npos);
   CHECK(target::find_target("cn10ka", {})->rules.empty());
+}
+
+TEST_CASE("a library that is built in brings the headers and sources that it names") {
+  const auto text = target::find_target("gemmini", {});
+  REQUIRE(text.ok());
+  const auto package = target::parse_library(text->json, "gemmini");
+  REQUIRE(package.ok());
+  CHECK(package->steps == 1);
+  std::vector<std::string> named = package->headers, brought;
+  named.insert(named.end(), package->sources.begin(), package->sources.end());
+  for (const target::BuiltinFile& f : text->builtin_files) {
+    brought.emplace_back(f.name);
+    CHECK(f.text.starts_with("/* SPDX-License-Identifier"));
+  }
+  std::ranges::sort(named);
+  CHECK(named == brought);
+  CHECK(target::find_target("cmsis-nn", {})->builtin_files.empty());
 }
 
 TEST_CASE("of several libraries the standard is that which suits all") {
@@ -75,6 +93,9 @@ TEST_CASE("what a package may not say") {
                            R"("headers": [1])",
                            R"("headers": ["a.h", "a.h"])",
                            R"("headers": ["a\".h"])",
+                           R"("steps": -1)",
+                           R"("steps": 17)",
+                           R"("steps": 0.5)",
                            R"("sources": ["-fplugin=x.c"])",
                            R"("sources": [".hidden.c"])",
                            R"("sources": ["a b.c"])",
