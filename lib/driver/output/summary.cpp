@@ -96,8 +96,12 @@ std::string states(const std::vector<ReportedState>& all) {
     if (named.size() < kMostNamed) named.push_back(fmt::format("{} <- {}", s.input, s.output));
   }
   if (all.size() > kMostNamed) named.push_back(fmt::format("{} more", all.size() - kMostNamed));
-  return fmt::format("states     {} of {}, {} in place, others copied at the end of a run: {}", all.size(),
-                     report::bytes_text(bytes), std::ranges::count(all, true, &ReportedState::in_place),
+  const auto in_place = static_cast<size_t>(std::ranges::count(all, true, &ReportedState::in_place));
+  const std::string how = in_place == all.size() ? "in place"
+                          : in_place == 0        ? "copied at the end of a run"
+                                                 : fmt::format("{} in place, {} copied at the end of a run",
+                                                               in_place, all.size() - in_place);
+  return fmt::format("states     {} of {}, {}: {}", all.size(), report::bytes_text(bytes), how,
                      fmt::join(named, ", "));
 }
 
