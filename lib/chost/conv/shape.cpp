@@ -13,9 +13,11 @@ bool has_rest(Function& f, const ConvPlan& plan) {
   return f.program().options.optimize == Optimize::Speed && last >= 1 && last <= kMostNarrow;
 }
 
-// Two panels of channels by two tiles of pixels at a time, where vectors are wide enough.
+// Two panels of channels by two tiles of pixels at a time, where vectors are wide enough; panels of 16 bits
+// are unpacked one at a time.
 bool takes_pairs(const Program& program, const ConvPlan& plan) {
-  return program.options.optimize == Optimize::Speed && plan.m >= 12 && plan.out[0] * plan.out[1] >= 2 * 16;
+  return program.options.optimize == Optimize::Speed && program.options.host_weights == WeightType::F32 &&
+         plan.m >= 12 && plan.out[0] * plan.out[1] >= 2 * 16;
 }
 
 // What K_conv needs for them and its stride.

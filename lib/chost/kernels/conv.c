@@ -163,7 +163,8 @@ static void K_conv_block(const K_conv_shape* p, const K_tiles* q, const float* w
     float *const to = y + row * q->ldy, *const tail = to + whole * K_LANES;
     memcpy(own, own + 6, 6 * sizeof(float));
     for (ptrdiff_t r = 0; bias && r < rows; ++r) own[6 + r] = bias[row + r];
-    ptrdiff_t done = 0;  // tiles of pixels that two panels take together, behind the second one
+    // Tiles of pixels that two panels take together, behind the second one.
+    ptrdiff_t done = 0;
     //@ when panel12
     //@ unless half_panels
 #if K_WIDE

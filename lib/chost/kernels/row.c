@@ -4,7 +4,8 @@
  * contiguous (b_n is 1), or its columns (b_k is 1). */
 // Four rows at a time: sums are loaded and stored once for them.
 static void K_row_by_rows(ptrdiff_t n, ptrdiff_t k, const float* a, const float* b, ptrdiff_t b_k, float* y) {
-  ptrdiff_t whole = 0;  // columns in vectors
+  // Columns in vectors.
+  ptrdiff_t whole = 0;
 #if K_VW
   whole = n - n % K_VW;
 #endif

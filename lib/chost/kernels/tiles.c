@@ -168,10 +168,11 @@ static void K_rows4(const K_tiles* q, const float* a, const float* b, const floa
     const K_wide x = (K_wide){0} + (from); \
     s##r += x * v, u##r += x * w; \
   }
-#define K_PAIR_RESUME(r) s##r += K_WIDE_LOAD(to(r)), u##r += K_WIDE_LOAD(to(r) + half);
+#define K_PAIR_RESUME(r) s##r += K_WIDE_LOAD(to(r)), u##r += K_WIDE_LOAD(to(r) + beside);
 #define K_PAIR_ROW(r) s##r += bias[r], u##r += bias[r];
 #define K_PAIR_COLUMN(r) s##r += K_WIDE_LOAD(bias), u##r += K_WIDE_LOAD(bias + K_LANES);
-#define K_PAIR_END(r) K_WIDE_STORE(to(r), K_WIDE_CLAMP(s##r)), K_WIDE_STORE(to(r) + half, K_WIDE_CLAMP(u##r));
+#define K_PAIR_END(r) \
+  K_WIDE_STORE(to(r), K_WIDE_CLAMP(s##r)), K_WIDE_STORE(to(r) + beside, K_WIDE_CLAMP(u##r));
 // Behind the sums.
 #define K_PAIR_RESULTS(bias_of) \
   if (!q->first) { \
@@ -189,7 +190,7 @@ static void K_rows4(const K_tiles* q, const float* a, const float* b, const floa
 #define to(r) (y + (r)*ldy)
 static void K_rows12(
     const K_tiles* q, const float* a, const float* b, const float* c, const float* bias, float* y) {
-  const ptrdiff_t k = q->k, a_row = q->a_row, a_k = q->a_k, ldy = q->ldy, half = K_LANES;
+  const ptrdiff_t k = q->k, a_row = q->a_row, a_k = q->a_k, ldy = q->ldy, beside = K_LANES;
   const K_wide lo = (K_wide){0} + q->lo, hi = (K_wide){0} + q->hi;
   const float *a3 = a + 3 * a_row, *a6 = a3 + 3 * a_row, *a9 = a6 + 3 * a_row;
   K_ROWS12(K_PAIR_BEGIN)
@@ -204,12 +205,12 @@ static void K_rows12(
 
 //@ piece panel12: tiles12
 /* Two panels of weights a[i][6] and c[i][6] by 32 columns; each row has a bias. Results of the second panel
- * lie `next` behind those of the first, those of the second 16 columns `half` behind the others. */
+ * lie `next` behind those of the first, those of the second 16 columns `beside` behind the others. */
 #if K_WIDE
 #define to(r) (y + ((r) < 6 ? (r)*ldy : next + ((r)-6) * ldy))
 #define K_PAIR_OF_PANEL(r) K_PAIR_SUM(r, (r) < 6 ? a[r] : c[(r)-6])
 static void K_panel12(const K_tiles* q, const float* a, const float* c, const float* b, const float* bias,
-    float* y, ptrdiff_t next, ptrdiff_t half) {
+    float* y, ptrdiff_t next, ptrdiff_t beside) {
   const ptrdiff_t k = q->k, ldb = q->ldb, ldy = q->ldy;
   const K_wide lo = (K_wide){0} + q->lo, hi = (K_wide){0} + q->hi;
   K_ROWS12(K_PAIR_BEGIN)

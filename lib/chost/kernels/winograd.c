@@ -258,7 +258,8 @@ static void K_winograd_products(
     for (ptrdiff_t g = 0, two = 0; g < b->groups; g += 1 + two) {
       const float *const v = b->v + s * b->v_step + g * K_LANES, *from = w;
       float* m = b->m + s * b->m_step + g * 6 * K_LANES;
-      two = 0;  // groups at once
+      // Groups at once.
+      two = 0;
       //@ when panel12
 #if K_WIDE
       two = b->count - (g + 1) * K_LANES > 8;

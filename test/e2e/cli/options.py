@@ -26,7 +26,7 @@ VALUES = {
     "objective": ["accuracy", "--slowdown", "1.5"], "slowdown": ["1.5", "--objective", "accuracy"], "accuracy": ["0.5"], "accuracy-warning": ["0.5"],
     "optimize": ["size"], "weights": ["c"], "host-weights": ["fp16"], "threads": ["2"], "tuning": ["tuning.json", "--target", "host"], "arena-limit": ["64M"],
     "text-bytes": ["32"], "measure-size": ["gcc -Os"], "on-overflow": ["error"], "on-device-error": ["retry"], "max-cycles": ["1000000"], "max-ms": ["1000"],
-    "max-arena": ["64M"], "max-weights": ["64M"], "min-mac-share": ["1%"], "max-error": ["0.5"], "baseline": ["base"], "tolerance": ["1%", "--baseline", "base"],
+    "state": ["extra=same"], "max-arena": ["64M"], "max-weights": ["64M"], "min-mac-share": ["1%"], "max-error": ["0.5"], "baseline": ["base"], "tolerance": ["1%", "--baseline", "base"],
     "frontier": [], "pick": ["1", "--frontier"], "chips": ["1"], "without": ["chip:0"], "fail-on-fallback": [], "fail-on-accuracy": [], "probe": [],
 }
 # The model, where that of the others does not compile with the option.

@@ -147,7 +147,19 @@ def add_other(g, past, x):
     return add_scatter(g, past, row)
 
 
-UPDATES = [add_scatter, add_elements, add_cache, add_shift, add_decay, add_matrix, add_reshaped, add_twice, add_other]
+def add_self(g, past, x):
+    """The state's own rows in another order."""
+    places = g.constant(np.stack([g.random.permutation(ROWS) for _ in range(COLUMNS)], axis=1))
+
+    def compute(p, i, u):
+        result = p.copy()
+        np.put_along_axis(result, i, u, 0)
+        return result
+
+    return g.node("ScatterElements", [past, places, past], compute, axis=0)
+
+
+UPDATES = [add_scatter, add_elements, add_cache, add_shift, add_decay, add_matrix, add_reshaped, add_twice, add_other, add_self]
 
 
 def random_graph(seed):

@@ -84,11 +84,19 @@ def single(update):
 def places():
     """What is worked on in place, and what is not, and why."""
     in_place = {random_graphs.add_scatter: True, random_graphs.add_elements: True, random_graphs.add_cache: True,
-                random_graphs.add_reshaped: True, random_graphs.add_shift: False, random_graphs.add_decay: False}  # fmt: skip
+                random_graphs.add_reshaped: True, random_graphs.add_shift: False, random_graphs.add_decay: False, random_graphs.add_other: True, random_graphs.add_self: False}  # fmt: skip
     for update, is_in_place in in_place.items():
         said = check(WORK / update.__name__, single(update), 3)
         assert ("bytes, in place" in said) == is_in_place, said
         assert is_in_place or "reads the input while, or after, it is written" in said, said
+    changed = random_graphs.Graph(5)
+    total, x = [random_graphs.ROWS, random_graphs.COLUMNS], changed.input("x", [1, random_graphs.COLUMNS])
+    past = [changed.input(f"past_{i}", total) for i in range(2)]
+    sums = [changed.node("Add", [p, x], np.add) for p in past]
+    changed.pairs = [(past[0], changed.output(past[1], total, "present_0")), (past[1], changed.output(past[0], total, "present_1"))]
+    for s in sums:
+        changed.output(s, total)
+    assert check(WORK / "exchanged", changed, 3).count("a copy of another value") == 2
     text = (WORK / "add_scatter/out/m.c").read_text()
     assert "if (y0 != x0)" in text, text
     other = check(WORK / "blob", single(random_graphs.add_scatter), 3, ["--threads", "2"])
