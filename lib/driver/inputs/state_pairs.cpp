@@ -29,7 +29,8 @@ std::optional<size_t> position(const Names& names, std::string_view name) {
 }
 
 Diag refused(std::string_view past, std::string_view present, const std::string& why) {
-  return make_diag<DiagCode::MRV0612>(printable(past), printable(present), why);
+  return make_diag<DiagCode::MRV0612>(
+      printable(present.empty() ? std::string(past) : fmt::format("{}={}", past, present)), why);
 }
 
 std::string unknown(std::string_view kind, std::string_view name, const Names& names) {
@@ -134,13 +135,14 @@ std::string bare_name(std::string_view name) {
     if (letter || digit) words.back() += static_cast<char>(upper ? c - 'A' + 'a' : c);
   }
   std::string bare;
-  bool was_past = false;
+  bool was_past = false, of_time = false;
   for (const std::string& word : words) {
     const bool of_cache = was_past && word == "key";  // past_key_values
     if (!word.empty() && !of_cache && std::ranges::find(kDropped, word) == kDropped.end()) bare += word + " ";
+    of_time = of_time || word == "past" || word == "present";
     if (!word.empty()) was_past = word == "past" && name.find("values") != name.npos;
   }
-  return bare;
+  return bare.empty() && of_time ? "state" : bare;  // nothing else is in the name
 }
 
 Status Finder::add_alike() {
@@ -158,9 +160,9 @@ Status Finder::add_alike() {
       MRVLC_TRY(join(in[0], out[0]));
   }
   if (output_of_.empty())
-    return make_diag<DiagCode::MRV0612>("auto", "",
-                                        "no input and output have one fixed shape and names that are alike; "
-                                        "--state PAST=PRESENT names them");
+    return refused(
+        "auto", "",
+        "no input and output have one fixed shape and names that are alike; --state PAST=PRESENT names them");
   return {};
 }
 

@@ -65,6 +65,7 @@ def check(folder, graph, seed, options=()):
     run(["./m", "together.bin"], cwd=folder)
     run(["./m", "apart.bin", "apart"], cwd=folder)
     right = expected(graph, steps)
+    assert (folder / "together.bin").read_bytes() == (folder / "apart.bin").read_bytes(), f"{folder}: one memory and two differ"
     for name in ("together", "apart"):
         got = (folder / f"{name}.bin").read_bytes()
         # -0 and 0 are told apart by nothing here.
@@ -127,6 +128,12 @@ def messages():
         text = said(*states, status=0)
         assert "input 'past_a' is output 'present_a'" in text and "input 'past_b' is output 'present_b'" in text, text
     assert "m_state" not in (WORK / "plain.h").read_text()
+    for (a, b), status in ((("past", "present"), 0), (("input", "output"), 2)):
+        pair = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [2]) for n in (a, b)]
+        alike = helper.make_graph([helper.make_node("Neg", [a], [b])], "g", pair[:1], pair[1:])
+        onnx.save(helper.make_model(alike, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(folder / "m.onnx"))
+        text = said("auto", status=status)
+        assert (f"input '{a}' is output" in text) == (status == 0) and ("--state auto: no input" in text) == (status == 2), text
     open_shape = helper.make_graph([helper.make_node("Neg", ["a"], ["b"])], "g", [helper.make_tensor_value_info("a", TensorProto.FLOAT, ["n"])],
                                    [helper.make_tensor_value_info("b", TensorProto.FLOAT, ["n"])])  # fmt: skip
     onnx.save(helper.make_model(open_shape, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(folder / "open.onnx"))

@@ -16,7 +16,7 @@ MRVLC_DIAG(0608, Warning, Usage, "tuning file '{}' knows none of the {} layers t
 MRVLC_DIAG(0609, Note, Usage, "--host-weights fp16: {} tensor{} of weights in {} bytes instead of {}{}")
 MRVLC_DIAG(0610, Warning, Usage, "its weights stay fp32: {}")
 MRVLC_DIAG(0611, Error, Usage, "--emit single: {}; compile with --target host, or without --emit single")
-MRVLC_DIAG(0612, Error, Usage, "--state {}={}: {}")
+MRVLC_DIAG(0612, Error, Usage, "--state {}: {}")
 MRVLC_DIAG(0613, Note, Usage, "state: input '{}' is output '{}' of the run before, {} bytes, {}")
 MRVLC_DIAG(0640, Warning, Limit, "the program takes {} bytes beside its weights ({} bytes): the arena {}, inputs and outputs {}; alive in the arena at the peak: {}; smaller bounds ({}) take less, --arena-limit {} accepts it")
 MRVLC_DIAG(0641, Error, Limit, "the values take more than {} bytes together, for which no memory is planned; the largest: {}; smaller bounds (--input-shape, --bound) take less")
