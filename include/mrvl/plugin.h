@@ -16,8 +16,9 @@
 extern "C" {
 #endif
 
-/* Changes when a member changes its meaning; another version is refused. */
-#define MRVL_PLUGIN_VERSION 1
+/* Version 2 added members at the ends of mrvl_plugin_region, mrvl_plugin_code and mrvl_plugin. Plug-ins of
+ * version 1 still load; another version is refused. */
+#define MRVL_PLUGIN_VERSION 2
 
 /* A tensor of a region, row-major. */
 typedef struct mrvl_plugin_value {
@@ -62,6 +63,15 @@ typedef struct mrvl_plugin_layer {
   uint32_t anchor; /* the first node of the pattern */
 } mrvl_plugin_layer;
 
+/* What a name of the rule stands for. */
+typedef struct mrvl_plugin_capture {
+  uint32_t size;
+  const char* name; /* as in the rule, without '%' */
+  uint32_t layer;
+  uint32_t node;  /* index; MRVL_PLUGIN_NONE where the name is an operand, or an operator that is not there */
+  uint32_t value; /* index: the operand, or the first result of the node */
+} mrvl_plugin_capture;
+
 typedef struct mrvl_plugin_region {
   uint32_t size;
   const mrvl_plugin_value* values;
@@ -70,7 +80,16 @@ typedef struct mrvl_plugin_region {
   uint32_t value_count, node_count, layer_count;
   const uint32_t *inputs, *outputs; /* indices of values, in the order of the ports */
   uint32_t input_count, output_count;
+  /* Since version 2: those of each layer one after the other. */
+  const mrvl_plugin_capture* captures;
+  uint32_t capture_count;
 } mrvl_plugin_region;
+
+/* A setting that target.json declares under "options": what --target-opt NAME.KEY=VALUE said, or the default. */
+typedef struct mrvl_plugin_option {
+  uint32_t size;
+  const char *key, *value;
+} mrvl_plugin_option;
 
 /* Why a layer is not taken; texts may be null. */
 typedef struct mrvl_plugin_answer {
@@ -92,6 +111,9 @@ typedef struct mrvl_plugin_code {
   const mrvl_plugin_range* ranges; /* cover every instruction, in order, without gaps */
   uint32_t range_count;
   uint64_t cycles; /* of an inference; 0: not known */
+  /* Since version 2: cycles of each range, range_count numbers. They may overlap in time, so that their sum
+   * may be more than `cycles`. May be null. */
+  const uint64_t* range_cycles;
 } mrvl_plugin_code;
 
 typedef struct mrvl_plugin {
@@ -113,6 +135,14 @@ typedef struct mrvl_plugin {
    * row-major in its own type. 0: outputs are written. May be null: nothing of it runs here then. */
   int (*run)(void* context, const void* bytes, uint64_t byte_count, const mrvl_input* inputs,
              size_t input_count, const mrvl_output* outputs, size_t output_count);
+
+  /* Since version 2; each may be null. */
+  /* Before every other function: all options of the package, in the order of target.json. 0: they are taken.
+   * `run` is not told: what it needs, the bytes of encode say. */
+  int (*configure)(void* context, const mrvl_plugin_option* options, uint32_t count);
+  /* One line for an instruction, at most `room` bytes with its 0. 0: text is written. */
+  int (*disassemble)(void* context, const void* bytes, uint64_t byte_count, uint32_t instruction, char* text,
+                     size_t room);
 } mrvl_plugin;
 
 /* The table, valid while the library is loaded. Null: it cannot be used. */
