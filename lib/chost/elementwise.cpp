@@ -104,10 +104,10 @@ void compute(Function& f, size_t k, const std::vector<std::string>& operands) {
 
 // Operands of the group that come from outside, each once, in order of first use.
 std::vector<ir::ValueId> outside_operands(const Program& program, const std::vector<ir::NodeId>& nodes,
-                                          size_t first) {
+                                          size_t first, size_t past) {
   std::vector<ir::ValueId> found, inside;
   if (first > 0) inside.push_back(program.node(nodes[first - 1]).outputs[0]);
-  for (size_t k = first; k < nodes.size(); ++k) {
+  for (size_t k = first; k < past; ++k) {
     for (ir::ValueId v : program.node(nodes[k]).inputs) {
       bool known = std::find(found.begin(), found.end(), v) != found.end() ||
                    std::find(inside.begin(), inside.end(), v) != inside.end();
@@ -192,7 +192,7 @@ void emit_elementwise(Function& f) {
   const ir::Graph& graph = program.graph;
   const ir::ValueId result = program.node(f.nodes().back()).outputs[0];
   const TensorType& type = graph.value(result).type;
-  std::vector<ir::ValueId> operands = outside_operands(program, f.nodes(), 0);
+  std::vector<ir::ValueId> operands = outside_operands(program, f.nodes(), 0, f.nodes().size());
   std::vector<Shape> strides;
   for (ir::ValueId v : operands) strides.push_back(broadcast_strides(graph.value(v).type.shape, type.shape));
   strides.push_back(row_major_strides(type.shape));
@@ -226,7 +226,7 @@ void emit_elementwise(Function& f) {
 void fold_epilogue(Function& f, int64_t channels, Epilogue& e) {
   const Program& program = f.program();
   bool clamped = false;
-  for (; e.next < f.nodes().size(); ++e.next) {
+  for (const size_t past = std::min(e.past, f.nodes().size()); e.next < past; ++e.next) {
     ir::ValueId result = program.node(f.nodes()[e.next - 1]).outputs[0];
     const ir::Node& node = program.node(f.nodes()[e.next]);
     if (!clamped && add_bias(program, node, result, channels, e)) continue;
@@ -239,9 +239,11 @@ void declare_epilogue(Function& f, const Epilogue& e) {
   Program& program = f.program();
   const ir::Graph& graph = program.graph;
   f.need(Piece::epilogue);
-  if (e.next == f.nodes().size()) return put_bounds(f, e, "NULL", "NULL");
+  const size_t past = std::min(e.past, f.nodes().size());
+  if (e.next == past) return put_bounds(f, e, "NULL", "NULL");
   // The function for the rest has the text of a Function but parameters of its own.
-  std::vector<ir::NodeId> rest(f.nodes().begin() + static_cast<std::ptrdiff_t>(e.next), f.nodes().end());
+  const auto at_node = [&](size_t i) { return f.nodes().begin() + static_cast<std::ptrdiff_t>(i); };
+  std::vector<ir::NodeId> rest(at_node(e.next), at_node(past));
   Function tail(program, rest, "epilogue");
   std::string head_text, args;
   std::map<ir::ValueId, std::string> texts;
@@ -249,7 +251,7 @@ void declare_epilogue(Function& f, const Epilogue& e) {
   texts[input] = "y_i";
   size_t arg = 0;
   bool row = false, col = false, at = false;
-  for (ir::ValueId v : outside_operands(program, f.nodes(), e.next)) {
+  for (ir::ValueId v : outside_operands(program, f.nodes(), e.next, past)) {
     if (std::string text = literal(graph, v); !text.empty()) {
       texts[v] = fmt::format("({})", text);
       continue;

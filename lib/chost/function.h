@@ -176,6 +176,7 @@ struct Epilogue {
   std::vector<float> bias;  // of rows (convolutions) or columns (matrix products); empty: none
   float lo = -std::numeric_limits<float>::infinity(), hi = std::numeric_limits<float>::infinity();
   size_t next = 1;  // first node of the group that is left for the function
+  size_t past = std::numeric_limits<size_t>::max();  // behind its last node, where the group has others
 };
 // Takes Add of constants and a first Relu or Clip; `channels`: number of rows or columns of the bias.
 void fold_epilogue(Function& f, int64_t channels, Epilogue& epilogue);
@@ -207,6 +208,9 @@ Status emit_conv_transpose(Function& f);
 Status emit_generic_conv(Function& f);
 Status emit_generic_conv_transpose(Function& f);
 Status emit_matmul(Function& f);
+// A group of attention_tail().
+bool is_attention(const Function& f);
+void emit_attention(Function& f);
 void emit_concat(Function& f);
 // A chain of quantised_chain().
 bool is_quantised_chain(const Function& f);

@@ -100,6 +100,10 @@ class Emitter {
       return node.is(Op::Conv) ? emit_conv(f) : emit_conv_transpose(f);
     if (computes && node.is(Op::Conv)) return emit_generic_conv(f);
     if (computes && node.is(Op::ConvTranspose)) return emit_generic_conv_transpose(f);
+    if (is_attention(f)) {
+      emit_attention(f);
+      return {};
+    }
     if (f32 && is_matrix_product(node)) return emit_matmul(f);
     if (is_quantised_chain(f)) return emit_quantised_chain(f);
     if (is_packed_integer(program_.graph, node))

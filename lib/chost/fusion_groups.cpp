@@ -96,6 +96,9 @@ class FusionGroupBuilder {
         if (!next.valid()) break;
         group.push_back(next);
       }
+      const auto tail =
+          attention_tail(graph_, first, group.back(), [this](ir::NodeId id) { return only_reader(id); });
+      group.insert(group.end(), tail.begin(), tail.end());
     }
     if (const ir::NodeId clip = only_reader(head);
         group.size() == 1 && clip.valid() && takes_bounds(graph_, first, graph_.node(clip)))

@@ -46,11 +46,18 @@ static K_inline float K_exp_part(float r) {
 }
 
 //@ piece exp_near: exp_part
-/* e^x within 2 units for |x| <= 80, where one factor does. */
+/* e^x within 2 units for -87 <= x <= 80, where one factor does. */
 static K_inline float K_exp_near(float x) {
   int32_t n;
   const float y = K_exp_part(K_reduce(x, &n)) + 1.0f;
   return y * K_power(n);
+}
+
+//@ piece exp_below: exp_near
+/* e^x within 2 units for x <= 0, but 0 below -87, where what is right is less than 2e-38. */
+static K_inline float K_exp_below(float x) {
+  const float y = K_exp_near(x);
+  return x < -87.0f ? 0.0f : y;
 }
 
 //@ piece exp: exp_part

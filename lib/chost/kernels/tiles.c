@@ -165,7 +165,7 @@ static void K_rows4(const K_tiles* q, const float* a, const float* b, const floa
 #define K_PAIR_BEGIN(r) K_wide s##r = {0}, u##r = {0};
 #define K_PAIR_SUM(r, from) \
   { \
-    const K_wide x = (K_wide){0} + (from); \
+    const K_wide x = (from) - (K_wide){0}; \
     s##r += x * v, u##r += x * w; \
   }
 #define K_PAIR_RESUME(r) s##r += K_WIDE_LOAD(to(r)), u##r += K_WIDE_LOAD(to(r) + beside);

@@ -14,7 +14,6 @@
 namespace mrvlc::chost {
 namespace {
 
-constexpr int64_t kLanes = 16, kDepth = 320;
 // Of parts: the columns that K_gemv takes at a time, and rows that are tiles of 6 and of 4.
 constexpr int64_t kColumns = 64, kRows = 12;
 
@@ -35,22 +34,6 @@ std::vector<float> pack_columns(int64_t n, int64_t k, int64_t b_k, int64_t b_n, 
 // The right operand is a constant, so its sizes are known.
 std::vector<float> packed_operand(const Product& p, const Tensor& b) {
   return pack_columns(p.n.number(), p.k.number(), p.b_k.number(), p.b_n.number(), p.alpha, b.data<float>());
-}
-
-// "g0 * 12 + g1 * 3", or "0".
-std::string batch_offset(const Sizes& strides) {
-  std::string text;
-  for (size_t d = 0; d < strides.size(); ++d) {
-    if (strides[d] != 0) text += fmt::format("{}g{} * {}", text.empty() ? "" : " + ", d, strides[d]);
-  }
-  return text.empty() ? "0" : text;
-}
-
-// Elements of the depth taken at a time: blocks of one size when it is known.
-Size block_of(const Size& k) {
-  if (!k.known()) return Size::expression(fmt::format("{0} < 1 ? 1 : {0} < {1} ? {0} : {1}", k, kDepth));
-  const int64_t depth = std::max<int64_t>(k.number(), 1);
-  return ceil_div(depth, ceil_div(depth, kDepth));
 }
 
 // Rows of which all columns are made one after the other: theirs and those of the operand stay in a cache, as
@@ -196,14 +179,6 @@ bool is_row(const Product& p, bool packed) {
   return !packed && p.m == 1 && p.a_k == 1 && (p.b_n == 1 || p.b_k == 1);
 }
 
-// Whether K_gemm takes twelve rows of two panels at a time, where vectors are wide enough.
-bool takes_pairs(Function& f, const Product& p) {
-  const auto at_least = [](const Size& size, int64_t least) {
-    return !size.known() || size.number() >= least;
-  };
-  return f.program().options.optimize == Optimize::Speed && at_least(p.m, 12) && at_least(p.n, 2 * kLanes);
-}
-
 void need_gemm(Function& f, const Product& p, bool row_alone, bool halves) {
   if (row_alone) {
     f.need(Piece::row);
@@ -218,10 +193,10 @@ void need_gemm(Function& f, const Product& p, bool row_alone, bool halves) {
 Operands read_operands(Function& f, const Product& p, const Epilogue& e, bool packed, bool vector,
                        bool halves) {
   Operands o;
-  o.a = read_operand(f, 0);
+  o.a = read_operand(f, f.head(), 0, "x0");
   o.y = f.write(f.program().node(f.nodes().back()).outputs[0], "y0");
   if (!packed) {
-    o.b = read_operand(f, 1);
+    o.b = read_operand(f, f.head(), 1, "x1");
   } else {
     const std::vector<float> weights = packed_operand(p, *f.program().graph.constant(f.head().inputs[1]));
     o.b = vector && halves ? f.halves(weights) : f.panels(weights, halves);
@@ -250,7 +225,7 @@ void emit_product(Function& f, const Product& p, Epilogue& e, bool alone) {
   const Size block = block_of(p.k);
   std::string panel = "NULL";
   if (!row_alone && (!packed || halves)) {
-    const int64_t depth = block.known() ? block.number() : kDepth;
+    const int64_t depth = block.known() ? block.number() : kMostDepth;
     const int64_t panels = packed ? 1 : 2;  // K_gemm packs two where any product of the program has pairs
     panel = fmt::format("(float*){}", f.scratch(panels * depth * kLanes * 4));
   }
@@ -311,7 +286,7 @@ Status emit_gemm(Function& f) {
 
 Status emit_matmul(Function& f) {
   if (f.head().is(Op::Gemm)) return emit_gemm(f);
-  Product p = matmul_product(f);
+  Product p = matmul_product(f, f.head());
   Epilogue e;
   fold_epilogue(f, p.n.known() ? p.n.number() : 0, e);
   emit_product(f, p, e, true);

@@ -11,8 +11,8 @@ namespace mrvlc::chost {
 namespace {
 
 // Dimensions of an operand. What is dynamic becomes a constant of its own.
-Sizes operand_sizes(Function& f, size_t i) {
-  NodeContext context(f, f.nodes().front());
+Sizes operand_sizes(Function& f, const ir::Node& node, size_t i) {
+  NodeContext context(f, node.id);
   Sizes sizes;
   const TensorType& type = context.in_type(i);
   for (int64_t d = 0; d < type.rank(); ++d) {
@@ -61,9 +61,9 @@ void set_result(Function& f, const Sizes& dims) {
   NodeContext(f, f.nodes().back()).set_dims(0, texts);
 }
 
-const OperandView* view_of(Function& f, size_t i) {
+const OperandView* view_of(Function& f, const ir::Node& node, size_t i) {
   const auto& views = f.program().operand_views;
-  const auto at = views.find(f.head().inputs[i]);
+  const auto at = views.find(node.inputs[i]);
   return at == views.end() ? nullptr : &at->second;
 }
 
@@ -91,14 +91,14 @@ Size operand_stride(NodeContext& context, const Size& dim, const Size& size, con
 
 }  // namespace
 
-std::string read_operand(Function& f, size_t i) {
-  const OperandView* view = view_of(f, i);
-  return f.read(view == nullptr ? f.head().inputs[i] : view->source, fmt::format("x{}", i));
+std::string read_operand(Function& f, const ir::Node& node, size_t i, std::string name) {
+  const OperandView* view = view_of(f, node, i);
+  return f.read(view == nullptr ? node.inputs[i] : view->source, std::move(name));
 }
 
-Product matmul_product(Function& f) {
-  NodeContext context(f, f.nodes().front());
-  Sizes a = operand_sizes(f, 0), b = operand_sizes(f, 1), result;
+Product matmul_product(Function& f, const ir::Node& node) {
+  NodeContext context(f, node.id);
+  Sizes a = operand_sizes(f, node, 0), b = operand_sizes(f, node, 1), result;
   bool row = a.size() == 1, column = b.size() == 1;
   if (row) a.insert(a.begin(), 1);
   if (column) b.emplace_back(1);
@@ -120,8 +120,8 @@ Product matmul_product(Function& f) {
   set_result(f, result);
   p.a_batch = batch_strides(a_lead, p.batch, times(p.m, p.k));
   p.b_batch = batch_strides(b_lead, p.batch, times(p.k, p.n));
-  take_strides(view_of(f, 0), a_lead, p.a_row, p.a_k, p.a_batch);
-  take_strides(view_of(f, 1), b_lead, p.b_k, p.b_n, p.b_batch);
+  take_strides(view_of(f, node, 0), a_lead, p.a_row, p.a_k, p.a_batch);
+  take_strides(view_of(f, node, 1), b_lead, p.b_k, p.b_n, p.b_batch);
   if (b_lead.empty()) {  // one right operand for all: more rows of one product
     p.m = times(size_product(p.batch, 0, p.batch.size()), p.m);
     p.batch.clear();
@@ -131,7 +131,7 @@ Product matmul_product(Function& f) {
 
 std::string added_operand(Function& f, const Product& p) {
   NodeContext context(f, f.nodes().front());
-  Sizes c = operand_sizes(f, 2);
+  Sizes c = operand_sizes(f, f.head(), 2);
   const Size column = c.empty() ? 0 : operand_stride(context, c.back(), p.n, 1);
   const Size row = c.size() < 2 ? 0 : operand_stride(context, c[0], p.m, c[1]);
   return fmt::format("{}[i * {} + j * {}]", f.read(f.head().inputs[2], "x2"), row, column);
@@ -140,7 +140,7 @@ std::string added_operand(Function& f, const Product& p) {
 Product gemm_product(Function& f) {
   NodeContext context(f, f.nodes().front());
   bool trans_a = ops::attr::trans_a(f.head()), trans_b = ops::attr::trans_b(f.head());
-  Sizes a = operand_sizes(f, 0), b = operand_sizes(f, 1);
+  Sizes a = operand_sizes(f, f.head(), 0), b = operand_sizes(f, f.head(), 1);
   Product p;
   p.m = a[trans_a ? 1 : 0];
   p.k = a[trans_a ? 0 : 1];
@@ -154,6 +154,27 @@ Product gemm_product(Function& f) {
   p.b_n = trans_b ? p.k : 1;
   set_result(f, {p.m, p.n});
   return p;
+}
+
+std::string batch_offset(const Sizes& strides) {
+  std::string text;
+  for (size_t d = 0; d < strides.size(); ++d) {
+    if (strides[d] != 0) text += fmt::format("{}g{} * {}", text.empty() ? "" : " + ", d, strides[d]);
+  }
+  return text.empty() ? "0" : text;
+}
+
+Size block_of(const Size& k) {
+  if (!k.known()) return Size::expression(fmt::format("{0} < 1 ? 1 : {0} < {1} ? {0} : {1}", k, kMostDepth));
+  const int64_t depth = std::max<int64_t>(k.number(), 1);
+  return ceil_div(depth, ceil_div(depth, kMostDepth));
+}
+
+bool takes_pairs(const Function& f, const Product& p) {
+  const auto at_least = [](const Size& size, int64_t least) {
+    return !size.known() || size.number() >= least;
+  };
+  return f.program().options.optimize == Optimize::Speed && at_least(p.m, 12) && at_least(p.n, 2 * kLanes);
 }
 
 }  // namespace mrvlc::chost

@@ -14,13 +14,22 @@ struct Product {
   float alpha = 1;         // folded into a constant right operand
 };
 
-// Of the head of the function, a MatMul or a Gemm. Dimensions known at run time only become constants of the
-// function, results get their dimensions, and a line fails where operands do not fit each other.
-Product matmul_product(Function& f);
+// Columns of a panel, and the most elements of the depth that are taken at a time.
+inline constexpr int64_t kLanes = 16, kMostDepth = 320;
+
+// Of a MatMul of the function, or of the Gemm at its head. Dimensions known at run time only become constants
+// of the function, results get their dimensions, and a line fails where operands do not fit each other.
+Product matmul_product(Function& f, const ir::Node& node);
 Product gemm_product(Function& f);
-// The pointer to operand `i`, or to what it is a transposed view of.
-std::string read_operand(Function& f, size_t i);
+// The pointer to operand `i` of a MatMul or a Gemm, or to what it is a transposed view of.
+std::string read_operand(Function& f, const ir::Node& node, size_t i, std::string name);
 // An element of C, broadcast: "x2[i * 4 + j * 1]".
 std::string added_operand(Function& f, const Product& p);
+// How far the matrices of g0, g1, ... lie behind the first: "g0 * 12 + g1 * 3", or "0".
+std::string batch_offset(const Sizes& strides);
+// Elements of the depth taken at a time: blocks of one size when it is known.
+Size block_of(const Size& k);
+// Whether K_gemm takes twelve rows of two panels at a time, where vectors are wide enough.
+bool takes_pairs(const Function& f, const Product& p);
 
 }  // namespace mrvlc::chost

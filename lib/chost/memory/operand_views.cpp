@@ -22,8 +22,9 @@ std::vector<int64_t> strides_through(const Shape& shape, std::vector<int64_t> pe
 class ViewFinder {
  public:
   ViewFinder(Program& program, std::vector<FusionGroup>& groups) : program_(program), groups_(groups) {
+    // The last node: of an attention the product with the values.
     for (const FusionGroup& g : groups)
-      if (g.region < 0 && g.call < 0) heads_.insert(g.nodes.front());
+      if (g.region < 0 && g.call < 0) products_.insert({g.nodes.front(), g.nodes.back()});
   }
 
   void run() {
@@ -50,7 +51,7 @@ class ViewFinder {
   // or columns.
   bool serves(ir::NodeId user, ir::ValueId value, const OperandView& view) const {
     const ir::Node& node = program_.node(user);
-    if (!heads_.contains(user) || !node.is(Op::MatMul) || !all_f32(program_.graph, node)) return false;
+    if (!products_.contains(user) || !node.is(Op::MatMul) || !all_f32(program_.graph, node)) return false;
     const size_t rank = view.strides.size();
     const bool rows = rank >= 2 && view.strides[rank - 1] == 1,
                columns = rank >= 2 && view.strides[rank - 2] == 1;
@@ -62,7 +63,7 @@ class ViewFinder {
 
   Program& program_;
   std::vector<FusionGroup>& groups_;
-  std::set<ir::NodeId> heads_;
+  std::set<ir::NodeId> products_;
 };
 
 }  // namespace

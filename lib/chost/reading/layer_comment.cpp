@@ -16,7 +16,7 @@ namespace {
 
 // Those that compute layers; others help them.
 constexpr Piece kLayerKernels[] = {
-    Piece::winograd,      Piece::conv_rows,       Piece::conv,        Piece::depthwise,
+    Piece::attention,     Piece::winograd,        Piece::conv_rows,       Piece::conv,        Piece::depthwise,
     Piece::depthwise3,    Piece::depthwise_lanes, Piece::gemm,        Piece::row,
     Piece::gemv,          Piece::gemv_half,       Piece::recurrent,   Piece::recurrent_half,
     Piece::pool_planes,   Piece::integer_conv,    Piece::integer_few, Piece::integer_depthwise,

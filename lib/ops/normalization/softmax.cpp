@@ -98,7 +98,8 @@ class SoftmaxEmitter {
         view_(view),
         elem_(c.in_type(0).elem),
         f_(elem_ == ElementType::F64 ? "" : "f"),
-        exp_(math_function(c, "exp", elem_)) {}
+        exp_(elem_ == ElementType::F32 && !c.wants_little_text() ? c.helper("exp_below")
+                                                                 : math_function(c, "exp", elem_)) {}
 
   // Opens the loops over lanes: x and y are the lane's first elements, `peak` its maximum.
   void begin() {
