@@ -10,7 +10,7 @@ namespace mrvlc::passes {
 namespace {
 
 #define MRVLC_COMMON                                                                                   \
-  "dce", "remove-identity", "fold-constants", "einsum-to-matmul", "sums-to-means", "fuse-norms",       \
+  "dce", "remove-identity", "fold-constants", "einsum-to-matmul", "attention-to-products", "sums-to-means", "fuse-norms", \
       "fuse-softmax", "sums-of-squares", "canonicalize-shape", "canonicalize-math", "remove-identity", \
       "dce", "explicit-padding", "fold-pad", "fold-batchnorm", "matmul-to-gemm", "fold-scale",         \
       "fold-batchnorm", "lower-batchnorm", "fuse-activations", "fold-constants", "gather-to-slice",    \

@@ -1,7 +1,4 @@
-// Attention (ONNX -24), for each head, with a key and value head shared by heads / kv_heads query heads:
-//   s = scale * Q K^T      s = softcap * tanh(s / softcap)      p = softmax(s + bias)      Y = p V
-// The bias is the mask (bool: 0 where true, else -inf), -inf above the diagonal when causal, and -inf for the
-// keys at and behind nonpad_kv_seqlen. A row whose bias is -inf throughout has p = 0.
+// Types, reference and work of Attention.
 #include "attention/attention.h"
 
 #include <algorithm>
@@ -280,7 +277,7 @@ const OpDef& def_Attention() {
     d.infer = infer_attention;
     d.eval = eval_attention;
     d.emit = emit_attention;
-    d.declined = "accelerator: attention is taken where the model spells it out in products and softmax";
+    d.declined = "accelerator: taken as products and softmax, where every row of a constant mask keeps a key";
     return d;
   }();
   return def;
