@@ -54,7 +54,9 @@ class Cn10ka : public backend::Backend {
     return {.half_weights = true,
             .integers = true,
             .longest_row = accel::longest_row(machine_),
-            .largest_batch = machine_.max_batch};
+            .largest_batch = machine_.max_batch,
+            .tiles = options_.tiles,
+            .tile_bytes = machine_.ocm_bytes};
   }
 
   partition::Legality legal(const ir::Graph& graph, const partition::Layer& layer) const override {

@@ -27,6 +27,10 @@ NodeId Rewriter::create(const OpSchema& op, std::vector<ValueId> inputs, std::ve
   return id;
 }
 
+void Rewriter::place_at(NodeId node, NodeId at) {
+  graph_.nodes_[node.index()].position = graph_.node(at).position;
+}
+
 // In a chain that is merged node by node, each result comes from all before it: written down for each, the
 // sources would grow with the square of the chain. So nodes that did not outlive their pass have none of
 // their own.

@@ -27,9 +27,10 @@ namespace {
 // Scale and shift of images go into weights for the accelerator's sake: the host computes in fp32 and pads
 // for free.
 constexpr auto kDefault = std::to_array<std::string_view>(
-    {MRVLC_INTEGERS, MRVLC_COMMON, "fold-input-affine", "mask-to-sum", MRVLC_CLEAN_UP});
+    {MRVLC_INTEGERS, MRVLC_COMMON, "fold-input-affine", "mask-to-sum", "attention-in-parts", MRVLC_CLEAN_UP});
 constexpr auto kFloat =
-    std::to_array<std::string_view>({MRVLC_COMMON, "fold-input-affine", "mask-to-sum", MRVLC_CLEAN_UP});
+    std::to_array<std::string_view>(
+    {MRVLC_COMMON, "fold-input-affine", "mask-to-sum", "attention-in-parts", MRVLC_CLEAN_UP});
 constexpr auto kHost =
     std::to_array<std::string_view>({MRVLC_INTEGERS, MRVLC_COMMON, MRVLC_CLEAN_UP, MRVLC_WIDEN});
 constexpr auto kIntegers = std::to_array<std::string_view>({MRVLC_INTEGERS});

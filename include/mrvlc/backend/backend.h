@@ -39,6 +39,7 @@ struct PassLimits {
   bool half_weights = false;  // constants are stored as fp16
   bool integers = false;      // products of integers of 8 bits are taken, as QLinearConv
   int64_t longest_row = INT64_MAX, largest_batch = INT64_MAX;
+  int64_t tiles = 0, tile_bytes = 0;  // as PassContext says
 };
 
 class Backend : public partition::Accelerator {

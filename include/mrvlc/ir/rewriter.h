@@ -20,6 +20,8 @@ class Rewriter {
   // from the last.
   NodeId create(const OpSchema& op, std::vector<ValueId> inputs, std::vector<Attr> attrs,
                 std::vector<TensorType> types, std::span<const NodeId> from, std::string name = {});
+  // The node takes the place of `at` in program order, behind those that have it.
+  void place_at(NodeId node, NodeId at);
   ValueId output(NodeId node, size_t i = 0) const { return graph_.node(node).outputs[i]; }
   // A constant made from nodes (folding), or from none when it only restates a fact of an attribute.
   ValueId constant(Tensor tensor, std::span<const NodeId> from, std::string name = {});

@@ -29,6 +29,8 @@ struct PassContext {
   // Operators on whole rows are not made of rows with more elements than the accelerator takes, nor such on
   // images of larger batches: it would have taken the parts.
   int64_t longest_row = INT64_MAX, largest_batch = INT64_MAX;
+  // Of the accelerator: each of its tiles has so much memory. 0: nothing is cut to stay there.
+  int64_t tiles = 0, tile_bytes = 0;
 };
 
 struct PassInfo {

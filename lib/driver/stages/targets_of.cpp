@@ -61,6 +61,8 @@ void limit_passes(passes::PassContext& context, const backend::PassLimits& limit
   context.half_weights = limits.half_weights;
   context.longest_row = limits.longest_row;
   context.largest_batch = limits.largest_batch;
+  context.tiles = limits.tiles;
+  context.tile_bytes = limits.tile_bytes;
 }
 
 namespace {
