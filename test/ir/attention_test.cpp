@@ -11,20 +11,20 @@ namespace {
 // Attention with a mask that is a constant.
 struct Operator {
   random::Dice dice;
-  int64_t batch, keys_of, shared, queries, keys, past, size, values;
+  int64_t batch, keys_of, shared, queries, keys, past, size, width;
   bool packed, masks_row = false;
   Written w;
 
   explicit Operator(uint64_t seed) : dice(seed) {
     batch = dice.pick(1, 2), keys_of = dice.pick(1, 3), shared = dice.pick(1, 2), queries = dice.pick(1, 5);
     keys = dice.pick(1, 5), past = dice.chance(30) ? dice.pick(1, 3) : 0, size = dice.pick(1, 4);
-    values = dice.pick(1, 4), packed = dice.chance(50);
+    width = dice.pick(1, 4), packed = dice.chance(50);
   }
 
   int64_t heads() const { return keys_of * shared; }
   int64_t total() const { return past + keys; }
-  Shape operand(int64_t of, int64_t length, int64_t width) const {
-    return packed ? Shape{batch, length, of * width} : Shape{batch, of, length, width};
+  Shape operand(int64_t of, int64_t length, int64_t each) const {
+    return packed ? Shape{batch, length, of * each} : Shape{batch, of, length, each};
   }
 
   std::string mask() {
@@ -40,17 +40,17 @@ struct Operator {
 
   void write() {
     std::vector<std::string> in{w.input(operand(heads(), queries, size)), w.input(operand(keys_of, keys, size)),
-                                w.input(operand(keys_of, keys, values))};
+                                w.input(operand(keys_of, keys, width))};
     if (masks_row || dice.chance(50) || past > 0) in.push_back(mask());
     if (past > 0) {
       in.push_back(w.input({batch, keys_of, past, size}));
-      in.push_back(w.input({batch, keys_of, past, values}));
+      in.push_back(w.input({batch, keys_of, past, width}));
     }
     std::string attrs = dice.chance(40) ? "{is_causal = 1" : "{is_causal = 0";
     if (packed) attrs += fmt::format(", q_num_heads = {}, kv_num_heads = {}", heads(), keys_of);
     if (dice.chance(30)) attrs += ", scale = 0.25";
     if (dice.chance(30)) attrs += ", softcap = 2.5";
-    w.output(w.op("Attention", in, operand(heads(), queries, values), attrs + "}"));
+    w.output(w.op("Attention", in, operand(heads(), queries, width), attrs + "}"));
   }
 };
 
