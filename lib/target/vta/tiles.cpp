@@ -85,11 +85,15 @@ class Search {
     Tiling t;
     t.blocks = blocks, t.rows = rows, t.cols = cols;
     if (!fits(t)) return;
-    for (const bool stay : {false, true}) {
-      t.weights_stay = stay;
-      t.cycles = estimate(t);
-      if (best_.cycles == 0 || t.cycles < best_.cycles) best_ = t;
-    }
+    const std::vector<Chunk> largest = t.chunks;
+    // Smaller chunks begin sooner; the first load and the last store overlap with nothing.
+    for (const uint32_t part : {1, 2, 4, 8})
+      for (const bool stay : {false, true}) {
+        for (size_t i = 0; i < largest.size(); ++i) t.chunks[i].planes = parts(largest[i].planes, part);
+        t.weights_stay = stay;
+        t.cycles = estimate(t);
+        if (best_.cycles == 0 || t.cycles < best_.cycles) best_ = t;
+      }
   }
 
   bool fits(Tiling& t) {
