@@ -129,7 +129,8 @@ const int32_t* bias_of(const Captures& at, double scale, uint32_t outputs) {
   at.check_zero("zb");
   require(b->data && b->elem == 6 && b->bytes == uint64_t{outputs} * 4, "bias is a constant of int32", "another",
           "int32 for each output", "a bias is a constant of int32 for each output");
-  require(at.scale("sb") == scale, "scale of the bias", shown(at.scale("sb")), shown(scale).c_str(),
+  // Operators of integers have no scale for it.
+  require(!at.value("sb") || at.scale("sb") == scale, "scale of the bias", shown(at.scale("sb")), shown(scale).c_str(),
           "the bias has another scale than the products");
   return static_cast<const int32_t*>(b->data);
 }
@@ -233,8 +234,8 @@ Layer read_layer(const mrvl_plugin_region& region, uint32_t index) {
   const mrvl_plugin_node* node = at.node("c");
   require(node != nullptr, "rule", region.layers[index].rule, "one of this package", "the rule has no %c");
   const std::string_view op = node->op_type;
-  layer.output = at.tensor("q");
-  if (op == "Conv" || op == "Gemm" || op == "MatMul") products(layer, at, *node);
+  layer.output = at.tensor(at.value("q") ? "q" : "c");
+  if (op == "Conv" || op == "Gemm" || op == "MatMul" || op.starts_with("QLinear")) products(layer, at, *node);
   else if (op == "Add") sum(layer, at);
   else if (op == "Relu") elementwise(layer, at);
   else if (op == "AveragePool" || op == "GlobalAveragePool") mean(layer, at, *node, op == "GlobalAveragePool");
