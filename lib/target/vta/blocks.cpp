@@ -49,7 +49,7 @@ int8_t Blocks::weight(uint32_t output, uint32_t input, uint32_t row, uint32_t co
   const uint32_t from = output / (w.outputs / w.group) * w.inside;
   if (input < from || input >= from + w.inside) return 0;
   const uint64_t inside = input - from;
-  if (w.columns) return w.data[inside * w.outputs + output];
+  if (w.columns) return w.data[((inside * kh_ + row) * kw_ + col) * w.outputs + output];
   return w.data[((output * uint64_t{w.inside} + inside) * kh_ + row) * kw_ + col];
 }
 

@@ -52,6 +52,13 @@ void check_sums(Range r) {
           "2147483647", "sums of products, with what rounding adds, could leave 32 bits");
 }
 
+AluStep shift_left(int by) {
+  AluStep left;
+  left.kind = AluStep::kShiftLeft;
+  left.shift = static_cast<uint32_t>(by);
+  return left;
+}
+
 // Appends y = clip(round(x * 2^-shift)) for accumulators in `range`, with a bias that may be null.
 void requantize(Term& term, int shift, Range range, bool relu, const int32_t* bias) {
   require(shift <= kMostShift, "shift of the sums", std::to_string(shift), "30", "the result's scale is too large");
@@ -70,10 +77,7 @@ void requantize(Term& term, int shift, Range range, bool relu, const int32_t* bi
   if (shift < 0) {
     // What is beyond int8 stays beyond it, so clipping first keeps the shift within 32 bits.
     term.after.push_back(last);
-    AluStep left;
-    left.kind = AluStep::kShiftLeft;
-    left.shift = static_cast<uint32_t>(std::min(-shift, 8));
-    term.after.push_back(left);
+    term.after.push_back(shift_left(std::min(-shift, 8)));
   } else {
     last.shift = static_cast<uint32_t>(shift);
   }
@@ -101,6 +105,17 @@ void check_auto_pad(const mrvl_plugin_node& node) {
   }
 }
 
+// A dense layer behind an image that is read as a row is a convolution with a kernel as large as the image.
+void whole_image(Term& term) {
+  const Tensor& x = term.input;
+  const uint64_t all = uint64_t{x.c} * x.h * x.w;
+  require(x.n == 1, "images", std::to_string(x.n), "1", "a dense layer reads one image");
+  require(all == term.weights.inside, "inputs", std::to_string(all), std::to_string(term.weights.inside).c_str(),
+          "weights are of other inputs");
+  term.window.kh = x.h, term.window.kw = x.w;
+  term.weights.inside = x.c;
+}
+
 void set_weights(Term& term, const Captures& at, const mrvl_plugin_node& node) {
   const mrvl_plugin_value* v = at.value("w");
   Weights& w = term.weights;
@@ -111,6 +126,7 @@ void set_weights(Term& term, const Captures& at, const mrvl_plugin_node& node) {
   w.group = conv ? static_cast<uint32_t>(integer(node, "group", 1)) : 1;
   w.outputs = static_cast<uint32_t>(v->dims[w.columns ? 1 : 0]);
   w.inside = static_cast<uint32_t>(v->dims[w.columns ? 0 : 1]);
+  if (!conv && !term.input.last) whole_image(term);
   if (conv) {
     check_auto_pad(node);
     term.window = window_of(node, {v->dims[2], v->dims[3]});
@@ -130,32 +146,60 @@ const int32_t* bias_of(const Captures& at, double scale, uint32_t outputs) {
   require(b->data && b->elem == 6 && b->bytes == uint64_t{outputs} * 4, "bias is a constant of int32", "another",
           "int32 for each output", "a bias is a constant of int32 for each output");
   // Operators of integers have no scale for it.
-  require(!at.value("sb") || at.scale("sb") == scale, "scale of the bias", shown(at.scale("sb")), shown(scale).c_str(),
-          "the bias has another scale than the products");
+  if (at.value("sb"))
+    require(at.scale("sb") == scale, "scale of the bias", shown(at.scale("sb")), shown(scale).c_str(),
+            "the bias has another scale than the products");
   return static_cast<const int32_t*>(b->data);
 }
 
 void products(Layer& layer, const Captures& at, const mrvl_plugin_node& node) {
+  // With a sum behind the convolution, what is between both has names of its own.
+  const bool summed = at.node("a") != nullptr;
+  const char* result = summed ? "s1" : "sy";
   Term term;
   term.input = at.tensor("x");
   require(number(node, "alpha", 1) == 1 && number(node, "beta", 1) == 1 && integer(node, "transA", 0) == 0,
           "alpha, beta, transA", "another", "1, 1, 0", "products have no factors, and no transposed input");
   set_weights(term, at, node);
-  for (const char* zero : {"zx", "zw", "zy"}) at.check_zero(zero);
-  const double sx = at.scale("sx"), sw = at.scale("sw"), sy = at.scale("sy");
+  for (const char* zero : {"zx", "zw", summed ? "z1" : "zy"}) at.check_zero(zero);
+  const double sx = at.scale("sx"), sw = at.scale("sw"), sy = at.scale(result);
   const int shift = -log2_of(sx * sw / sy, {sx, sw, sy});
   const int32_t* bias = bias_of(at, sx * sw, term.weights.outputs);
   const Range range = sums_of(term.weights, term.window.kh * term.window.kw, bias);
   check_sums(range);
-  requantize(term, shift, range, at.node("r") != nullptr, bias);
+  requantize(term, shift, range, at.node(summed ? "r1" : "r") != nullptr, bias);
+  if (!term.input.last && at.value("w")->rank == 2) layer.output.last = false;
   layer.terms.push_back(std::move(term));
+}
+
+void check_same(const Tensor& a, const Tensor& b) {
+  require(a.n == b.n && a.c == b.c && a.h == b.h && a.w == b.w && a.last == b.last, "one shape", "two", "one",
+          "operands of a sum have one shape");
+}
+
+// A second operand is added to the int8 results that the first term leaves in the accumulators.
+void residual(Layer& layer, const Captures& at) {
+  for (const char* zero : {"z2", "zx2", "zy"}) at.check_zero(zero);
+  const double sa = at.scale("s2"), sb = at.scale("sx2"), sy = at.scale("sy");
+  require(sa == at.scale("s1"), "scale of the convolution", shown(sa), shown(at.scale("s1")).c_str(), "it is read with another scale");
+  const int more = log2_of(sa / sb, {sa, sb, sy});
+  require(more <= 16 && more >= -6, "scales of the operands", shown(sa / sb), "2^-6 to 2^16",
+          "one operand's steps are too small beside the other's");
+  Term other;
+  other.input = at.tensor("x2");
+  check_same(other.input, layer.output);
+  other.weights.outputs = other.weights.inside = other.input.c;
+  if (more > 0) layer.terms[0].after.push_back(shift_left(more));
+  if (more < 0) other.weights.factor = static_cast<int8_t>(1 << -more);
+  const int64_t most = 128 * ((int64_t{1} << std::abs(more)) + 1);
+  requantize(other, -log2_of(std::min(sa, sb) / sy, {}), {-most, most}, at.node("r") != nullptr, nullptr);
+  layer.terms.push_back(std::move(other));
 }
 
 // One term for each operand in steps of the smaller scale; the larger one's are shifted left before the other comes.
 void sum(Layer& layer, const Captures& at) {
   const Tensor a = at.tensor("x"), b = at.tensor("x2");
-  require(a.n == b.n && a.c == b.c && a.h == b.h && a.w == b.w && a.last == b.last, "one shape", "two", "one",
-          "operands of a sum have one shape");
+  check_same(a, b);
   for (const char* zero : {"zx", "zx2", "zy"}) at.check_zero(zero);
   const double sa = at.scale("sx"), sb = at.scale("sx2"), sy = at.scale("sy");
   const int more = log2_of(sa / sb, {sa, sb, sy});
@@ -169,10 +213,7 @@ void sum(Layer& layer, const Captures& at) {
   if (by <= 6) {
     first.weights.factor = static_cast<int8_t>(1 << by);
   } else {
-    AluStep left;
-    left.kind = AluStep::kShiftLeft;
-    left.shift = static_cast<uint32_t>(by);
-    first.after.push_back(left);
+    first.after.push_back(shift_left(by));
   }
   const int64_t most = 128 * ((int64_t{1} << by) + 1);
   requantize(second, -log2_of(std::min(sa, sb) / sy, {}), {-most, most}, at.node("r") != nullptr, nullptr);
@@ -224,6 +265,12 @@ void maximum(Layer& layer, const Captures& at, const mrvl_plugin_node& node) {
   layer.terms.push_back(std::move(term));
 }
 
+void check_shape(const Layer& layer) {
+  const Tensor& in = layer.terms[0].input;
+  require(in.last == layer.output.last && in.n == layer.output.n && layer.output.c == layer.terms[0].weights.outputs,
+          "shape of the result", "another", "that of the input", "input and result are of different forms");
+}
+
 }  // namespace
 
 Layer read_layer(const mrvl_plugin_region& region, uint32_t index) {
@@ -235,15 +282,20 @@ Layer read_layer(const mrvl_plugin_region& region, uint32_t index) {
   require(node != nullptr, "rule", region.layers[index].rule, "one of this package", "the rule has no %c");
   const std::string_view op = node->op_type;
   layer.output = at.tensor(at.value("q") ? "q" : "c");
-  if (op == "Conv" || op == "Gemm" || op == "MatMul" || op.starts_with("QLinear")) products(layer, at, *node);
-  else if (op == "Add") sum(layer, at);
-  else if (op == "Relu") elementwise(layer, at);
-  else if (op == "AveragePool" || op == "GlobalAveragePool") mean(layer, at, *node, op == "GlobalAveragePool");
-  else if (op == "MaxPool") maximum(layer, at, *node);
-  else require(false, "operator", std::string(op), "one of this package", "no layer of the array");
-  const Tensor& in = layer.terms[0].input;
-  require(in.last == layer.output.last && in.n == layer.output.n && layer.output.c == layer.terms[0].weights.outputs,
-          "shape of the result", "another", "that of the input", "input and result are of different forms");
+  if (op == "Conv" || op == "Gemm" || op == "MatMul" || op.starts_with("QLinear")) {
+    products(layer, at, *node);
+    if (at.node("a")) residual(layer, at);
+  } else if (op == "Add") {
+    sum(layer, at);
+  } else if (op == "Relu") {
+    elementwise(layer, at);
+  } else if (op == "AveragePool" || op == "GlobalAveragePool") {
+    mean(layer, at, *node, op == "GlobalAveragePool");
+  } else {
+    require(op == "MaxPool", "operator", std::string(op), "one of this package", "no layer of the array");
+    maximum(layer, at, *node);
+  }
+  check_shape(layer);
   return layer;
 }
 

@@ -228,7 +228,7 @@ def boards():
         cycles[board] = program.cycles
     assert cycles["ultra96"] == cycles["zcu104"] < cycles["pynq"] and cycles["de10nano"] < cycles["pynq"], cycles
     run(MRVLC, "compile", WORK / "board_pynq.onnx", "-o", WORK / "none", "--target", "vta,host", "--target-opt", "vta.board=zedboard", status=2)
-    text = run(MRVLC, "disasm", WORK / "board_pynq")
+    text = run(MRVLC, "disasm", WORK / "board_pynq" / "board_pynq.region0.mrvl")
     assert "GEMM" in text and "STORE OUT" in text and "FINISH" in text, text[:2000]
     print(f"cycles by board: {cycles}")
 
