@@ -60,7 +60,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }  // namespace
 
 TEST_CASE("the built-in target has the published and the assumed numbers") {
-  CHECK(builtin_targets() == std::vector<std::string>{"cmsis-nn", "cn10ka-vendor", "cn10ka", "gemmini"});
+  CHECK(builtin_targets() == std::vector<std::string>{"cmsis-nn", "cn10ka-vendor", "cn10ka", "gemmini", "vta"});
   auto m = load_machine("cn10ka", {});
   REQUIRE(m.ok());
   CHECK(m->max_tiles == 8);
@@ -220,7 +220,7 @@ TEST_CASE("search folders come before the built-in targets, and a name cannot le
   CHECK(load_machine("../target_test/cn10ka", {folder}).error().code == DiagCode::MRV0352);
   CHECK_THAT(load_machine("nope", {folder}).error().message,
              Catch::Matchers::StartsWith(
-                 "no target named 'nope'; known are cmsis-nn, cn10ka, cn10ka-vendor, gemmini"));
+                 "no target named 'nope'; known are cmsis-nn, cn10ka, cn10ka-vendor, gemmini, vta"));
   std::filesystem::remove_all(folder);
 }
 
@@ -266,7 +266,7 @@ TEST_CASE("a package may extend the built-in target of its own name, and no chai
   CHECK(p.fault("n0").find("chain of more than 16") != std::string::npos);
   p.variant("lost", "nowhere", "{}");
   CHECK(p.fault("lost").find(
-            "no target named 'nowhere'; known are a, b, cmsis-nn, cn10ka, cn10ka-vendor, gemmini, lost") ==
+            "no target named 'nowhere'; known are a, b, cmsis-nn, cn10ka, cn10ka-vendor, gemmini, lost, vta") ==
         0);
 }
 
