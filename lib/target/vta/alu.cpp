@@ -1,4 +1,5 @@
-// Writes passes over accumulators with what all implementations have: MIN, MAX, ADD and shifts from -16 to 15.
+// Writes passes over accumulators with what all implementations have: MIN, MAX, ADD and shifts from -16
+// to 15.
 #include "alu.h"
 
 #include <algorithm>
@@ -63,10 +64,11 @@ Kernel add_bias(uint32_t at, uint32_t bias, uint32_t blocks, uint32_t pixels) {
   return k;
 }
 
-// Half a step rounds ties up. A sum with the half is a multiple of a step only at a tie; where the bit above is
-// set then, the result is odd, and one less than the sum makes it even. Elsewhere one less changes nothing,
-// as long as it is taken from what is no multiple.
-void requantize(std::vector<Kernel>& out, const AluStep& step, uint32_t at, uint32_t count, uint32_t free, uint32_t scratch) {
+// Half a step rounds ties up. A sum with the half is a multiple of a step only at a tie; where the bit above
+// is set then, the result is odd, and one less than the sum makes it even. Elsewhere one less changes
+// nothing, as long as it is taken from what is no multiple.
+void requantize(std::vector<Kernel>& out, const AluStep& step, uint32_t at, uint32_t count, uint32_t free,
+                uint32_t scratch) {
   const auto by = static_cast<int32_t>(step.shift);
   for (uint32_t from = 0; by > 0 && from < count; from += scratch) {
     const uint32_t part = std::min(scratch, count - from);

@@ -12,6 +12,7 @@ Kernel immediate(AluOp op, uint32_t at, uint32_t count, int32_t value);
 Kernel operands(AluOp op, uint32_t at, uint32_t from, uint32_t count);
 Kernel add_bias(uint32_t at, uint32_t bias, uint32_t blocks, uint32_t pixels);
 // Of sums to which half a step has been added already; `scratch` accumulators are free at `free`.
-void requantize(std::vector<Kernel>& out, const AluStep& step, uint32_t at, uint32_t count, uint32_t free, uint32_t scratch);
+void requantize(std::vector<Kernel>& out, const AluStep& step, uint32_t at, uint32_t count, uint32_t free,
+                uint32_t scratch);
 
 }  // namespace vta::alu

@@ -13,7 +13,8 @@ Blocks::Blocks(const Term& term)
   for (uint32_t b = 0; b < blocks; ++b)
     for (uint32_t p = 0; p < most_; ++p)
       for (uint32_t tap = 0; tap < kh_ * kw_; ++tap) {
-        const std::array<int8_t, 256> bytes = p < planes_of(term, b).count ? block_of(b, p, tap / kw_, tap % kw_) : std::array<int8_t, 256>{};
+        const std::array<int8_t, 256> bytes =
+            p < planes_of(term, b).count ? block_of(b, p, tap / kw_, tap % kw_) : std::array<int8_t, 256>{};
         if (bytes == std::array<int8_t, 256>{}) {
           at_.push_back(-1);
           continue;
@@ -39,7 +40,8 @@ std::array<int8_t, 256> Blocks::block_of(uint32_t block, uint32_t plane, uint32_
   }
   const uint32_t first = (planes_of(term_, block).first + plane) * kBlock;
   for (uint32_t o = 0; o < kBlock; ++o)
-    for (uint32_t i = 0; i < kBlock; ++i) made[o * kBlock + i] = weight(block * kBlock + o, first + i, row, col);
+    for (uint32_t i = 0; i < kBlock; ++i)
+      made[o * kBlock + i] = weight(block * kBlock + o, first + i, row, col);
   return made;
 }
 

@@ -39,7 +39,8 @@ void move(std::vector<Instruction>& out, Opcode opcode, const Box& b) {
       put(b.sram + p * plane, at, b.rows, b.cols, b.row_stride);
       continue;
     }
-    for (uint32_t r = 0; r < b.rows; ++r) put(b.sram + p * plane + r * b.cols, at + r * b.row_stride, 1, b.cols, 0);
+    for (uint32_t r = 0; r < b.rows; ++r)
+      put(b.sram + p * plane + r * b.cols, at + r * b.row_stride, 1, b.cols, 0);
   }
 }
 
@@ -61,7 +62,10 @@ class LayerEmitter {
  public:
   LayerEmitter(Program& program, const Layer& layer, const Tiling& tiling)
       : program_(program), layer_(layer), tiling_(tiling) {
-    for (const Term& t : layer.terms) blocks_.emplace_back(t);
+    for (const Term& t : layer.terms) {
+      blocks_.emplace_back(t);
+      most_.push_back(most_planes(t));
+    }
   }
 
   void run() {
@@ -79,7 +83,8 @@ class LayerEmitter {
     for (uint32_t n = 0; n < out.n; ++n)
       for (uint32_t r = 0; r < out.h; r += tiling_.rows)
         for (uint32_t c = 0; c < out.w; c += tiling_.cols)
-          for (uint32_t b = block < blocks ? block : 0; b < (block < blocks ? block + 1 : blocks); b += tiling_.blocks)
+          for (uint32_t b = block < blocks ? block : 0; b < (block < blocks ? block + 1 : blocks);
+               b += tiling_.blocks)
             tile({n,
                   {b, std::min(b + tiling_.blocks, blocks)},
                   {r, std::min(r + tiling_.rows, out.h)},
@@ -118,9 +123,11 @@ class LayerEmitter {
   void chunks(const Tile& t, size_t term) {
     const Term& of = layer_.terms[term];
     const auto kh = static_cast<uint32_t>(of.window.kh);
-    const uint32_t most = most_planes(of), planes = tiling_.chunks[term].planes, rows = tiling_.chunks[term].kernel_rows;
+    const uint32_t most = most_[term], planes = tiling_.chunks[term].planes,
+                   rows = tiling_.chunks[term].kernel_rows;
     for (uint32_t p = 0; p < most; p += planes)
-      for (uint32_t k = 0; k < kh; k += rows) chunk(t, term, {p, std::min(p + planes, most)}, {k, std::min(k + rows, kh)});
+      for (uint32_t k = 0; k < kh; k += rows)
+        chunk(t, term, {p, std::min(p + planes, most)}, {k, std::min(k + rows, kh)});
   }
 
   Loaded box_of(const Tile& t, const Term& term, Span planes, Span kernel) const {
@@ -141,7 +148,8 @@ class LayerEmitter {
     for (uint32_t p = planes.begin; p < planes.end; ++p)
       for (uint32_t b = t.blocks.begin; b < t.blocks.end; ++b)
         for (uint32_t ky = kernel.begin; ky < kernel.end; ++ky)
-          for (uint32_t kx = 0; kx < term.window.kw; ++kx) used.push_back(blocks_[number_of_term].at(b, p, ky, kx));
+          for (uint32_t kx = 0; kx < term.window.kw; ++kx)
+            used.push_back(blocks_[number_of_term].at(b, p, ky, kx));
     std::sort(used.begin(), used.end());
     used.erase(std::unique(used.begin(), used.end()), used.end());
     if (!used.empty() && used.front() < 0) used.erase(used.begin());
@@ -149,7 +157,8 @@ class LayerEmitter {
     std::vector<Kernel> made;
     for (uint32_t p = planes.begin; p < planes.end; ++p)
       for (uint32_t ky = kernel.begin; ky < kernel.end; ++ky)
-        for (uint32_t kx = 0; kx < term.window.kw; ++kx) products(made, t, number_of_term, in, {p, ky, kx}, used);
+        for (uint32_t kx = 0; kx < term.window.kw; ++kx)
+          products(made, t, number_of_term, in, {p, ky, kx}, used);
     if (made.empty()) return;
     // A step has one half of each memory, so that the next one can load the others.
     if (step_reads_) end_step();
@@ -166,14 +175,16 @@ class LayerEmitter {
   void load_input(const Term& term, uint32_t n, Loaded& in) {
     const Tensor& x = term.input;
     bool load = false;
-    const uint32_t half = program_.inp.take({x.value, n, in.planes.begin, in.planes.end, in.rows.begin, in.rows.end,
-                                             in.cols.begin, in.cols.end}, number(), load, step_.waits_for);
+    const uint32_t half = program_.inp.take(
+        {x.value, n, in.planes.begin, in.planes.end, in.rows.begin, in.rows.end, in.cols.begin, in.cols.end},
+        number(), load, step_.waits_for);
     in.inp = half * (kInpDepth / 2);
     if (!load) return;
     const uint64_t plane = uint64_t{x.h} * x.w;
     const uint64_t from = program_.tensor_at[x.value] + (uint64_t{n} * x.blocks() + in.planes.begin) * plane +
                           uint64_t{in.rows.begin} * x.w + in.cols.begin;
-    move(step_.loads, kLoad, {kInp, in.inp, from, in.planes.size(), in.rows.size(), in.cols.size(), plane, x.w});
+    move(step_.loads, kLoad,
+         {kInp, in.inp, from, in.planes.size(), in.rows.size(), in.cols.size(), plane, x.w});
   }
 
   uint32_t load_weights(size_t term, const std::vector<int32_t>& used) {
@@ -185,10 +196,12 @@ class LayerEmitter {
     const auto count = static_cast<uint32_t>(used.size());
     std::vector<int32_t> key{static_cast<int32_t>(layer_.index), static_cast<int32_t>(term)};
     key.insert(key.end(), used.begin(), used.end());
-    const auto [known, made] = program_.weight_at.emplace(std::move(key), static_cast<uint32_t>(program_.weights.size() / 256));
+    const auto [known, made] =
+        program_.weight_at.emplace(std::move(key), static_cast<uint32_t>(program_.weights.size() / 256));
     if (made) program_.weights.insert(program_.weights.end(), bytes.begin(), bytes.end());
     bool load = false;
-    const uint32_t half = program_.wgt.take({known->second}, number(), load, step_.waits_for) * (kWgtDepth / 2);
+    const uint32_t half =
+        program_.wgt.take({known->second}, number(), load, step_.waits_for) * (kWgtDepth / 2);
     if (load) move(step_.loads, kLoad, {kWgt, half, known->second, 1, 1, count, 0, count});
     return half;
   }
@@ -201,7 +214,8 @@ class LayerEmitter {
   void products(std::vector<Kernel>& out, const Tile& t, size_t term, const Loaded& in, Tap tap,
                 const std::vector<int32_t>& used) const {
     const Term& of = layer_.terms[term];
-    const Span rows = valid_rows(of, t.rows.begin, t.rows.end, tap.row), cols = valid_cols(of, t.cols.begin, t.cols.end, tap.col);
+    const Span rows = valid_rows(of, t.rows.begin, t.rows.end, tap.row),
+               cols = valid_cols(of, t.cols.begin, t.cols.end, tap.col);
     if (!rows.size() || !cols.size()) return;
     const auto sh = static_cast<uint32_t>(of.window.sh), sw = static_cast<uint32_t>(of.window.sw);
     const int64_t y = rows.begin * of.window.sh + tap.row * of.window.dh - of.window.ph - in.rows.begin;
@@ -218,8 +232,8 @@ class LayerEmitter {
                                   in.inp + plane * in.rows.size() * in.cols.size() + src, at}));
     }
     if (k.uops.empty()) return;
-    alu::factors(k, rows.size() > 1 ? t.cols.size() : 0, cols.size() > 1 ? 1 : 0, rows.size() > 1 ? sh * in.cols.size() : 0,
-                 cols.size() > 1 ? sw : 0);
+    alu::factors(k, rows.size() > 1 ? t.cols.size() : 0, cols.size() > 1 ? 1 : 0,
+                 rows.size() > 1 ? sh * in.cols.size() : 0, cols.size() > 1 ? sw : 0);
     out.push_back(std::move(k));
   }
 
@@ -240,7 +254,8 @@ class LayerEmitter {
     std::vector<int32_t> values(t.blocks.size() * kBlock, 0);
     for (uint32_t i = 0; i < values.size() && t.blocks.begin * kBlock + i < s.sums.size(); ++i)
       values[i] = s.sums[t.blocks.begin * kBlock + i];
-    const auto [known, made] = program_.bias_at.emplace(values, static_cast<uint32_t>(program_.biases.size() / kBlock));
+    const auto [known, made] =
+        program_.bias_at.emplace(values, static_cast<uint32_t>(program_.biases.size() / kBlock));
     if (made) program_.biases.insert(program_.biases.end(), values.begin(), values.end());
     uint64_t& holds = held_[sram];
     if (holds == known->second + uint64_t{1} + (uint64_t{t.blocks.size()} << 32)) return;
@@ -296,13 +311,16 @@ class LayerEmitter {
   const Layer& layer_;
   const Tiling& tiling_;
   std::vector<Blocks> blocks_;
+  std::vector<uint32_t> most_;  // planes of a block, of each term
   Step step_;
-  bool step_reads_ = false;  // it has read INP
+  bool step_reads_ = false;            // it has read INP
   std::map<uint32_t, uint64_t> held_;  // biases on chip, by their place
 };
 
 }  // namespace
 
-void emit_layer(Program& program, const Layer& layer, const Tiling& tiling) { LayerEmitter(program, layer, tiling).run(); }
+void emit_layer(Program& program, const Layer& layer, const Tiling& tiling) {
+  LayerEmitter(program, layer, tiling).run();
+}
 
 }  // namespace vta

@@ -61,7 +61,8 @@ Port get_port(Reader& from, const std::vector<Section>& sections) {
     bytes *= dim;
     if (bytes > kMostMemory) throw std::runtime_error("a port is too large");
   }
-  if (p.section >= sections.size() || sections[p.section].bytes < bytes) throw std::runtime_error("a port has no memory");
+  if (p.section >= sections.size() || sections[p.section].bytes < bytes)
+    throw std::runtime_error("a port has no memory");
   return p;
 }
 
@@ -74,7 +75,8 @@ void read_header(Reader& from, Image& image, uint32_t counts[4]) {
   from.get(2);
   for (int i = 0; i < 4; ++i) counts[i] = from.word();
   image.memory_bytes = from.get(8);
-  if (image.board >= kBoards.size() || image.memory_bytes > kMostMemory) throw std::runtime_error("no program of this version");
+  if (image.board >= kBoards.size() || image.memory_bytes > kMostMemory)
+    throw std::runtime_error("no program of this version");
 }
 
 void read_contents(Reader& from, Image& image) {
@@ -102,10 +104,12 @@ std::vector<uint8_t> write_image(const Image& image) {
   for (const uint32_t word : {kMagic, kVersion, kHeaderBytes}) to.put(word, 4);
   for (const uint8_t log2 : kConfiguration) to.put(log2, 1);
   to.put(image.board, 3);
-  for (const size_t count : {image.instructions.size(), image.sections.size(), image.inputs.size(), image.outputs.size()})
+  for (const size_t count :
+       {image.instructions.size(), image.sections.size(), image.inputs.size(), image.outputs.size()})
     to.put(count, 4);
   to.put(image.memory_bytes, 8);
-  for (const Section& s : image.sections) to.put(s.kind, 4), to.put(0, 4), to.put(s.offset, 8), to.put(s.bytes, 8);
+  for (const Section& s : image.sections)
+    to.put(s.kind, 4), to.put(0, 4), to.put(s.offset, 8), to.put(s.bytes, 8);
   for (const Port& p : image.inputs) put_port(to, p);
   for (const Port& p : image.outputs) put_port(to, p);
   for (const uint32_t section : image.section_of) to.put(section, 2);

@@ -1,4 +1,5 @@
-// Layers from what the rules matched: windows, scales as shifts, and the refusal of what the machine cannot do.
+// Layers from what the rules matched: windows, scales as shifts, and the refusal of what the machine cannot
+// do.
 #include "layer.h"
 
 #include <algorithm>
@@ -61,15 +62,18 @@ AluStep shift_left(int by) {
 
 // Appends y = clip(round(x * 2^-shift)) for accumulators in `range`, with a bias that may be null.
 void requantize(Term& term, int shift, Range range, bool relu, const int32_t* bias) {
-  require(shift <= kMostShift, "shift of the sums", std::to_string(shift), "30", "the result's scale is too large");
+  require(shift <= kMostShift, "shift of the sums", std::to_string(shift), "30",
+          "the result's scale is too large");
   const int64_t half = shift > 0 ? int64_t{1} << (shift - 1) : 0;
   check_sums({range.low, range.high + half});
   if (bias || half) {
     AluStep add;
     add.kind = AluStep::kBias;
     add.sums.assign(term.weights.outputs, static_cast<int32_t>(half));
-    if (bias) std::transform(add.sums.begin(), add.sums.end(), bias, add.sums.begin(), [](int32_t h, int32_t b) {
-        return static_cast<int32_t>(static_cast<uint32_t>(h) + static_cast<uint32_t>(b)); });
+    if (bias)
+      std::transform(add.sums.begin(), add.sums.end(), bias, add.sums.begin(), [](int32_t h, int32_t b) {
+        return static_cast<int32_t>(static_cast<uint32_t>(h) + static_cast<uint32_t>(b));
+      });
     term.after.push_back(std::move(add));
   }
   AluStep last;
@@ -86,7 +90,8 @@ void requantize(Term& term, int shift, Range range, bool relu, const int32_t* bi
 
 Window window_of(const mrvl_plugin_node& node, std::vector<int64_t> kernel) {
   const auto fits = [](const std::vector<int64_t>& v, size_t count, int64_t low) {
-    return v.size() == count && std::all_of(v.begin(), v.end(), [low](int64_t x) { return x >= low && x < 65536; });
+    return v.size() == count &&
+           std::all_of(v.begin(), v.end(), [low](int64_t x) { return x >= low && x < 65536; });
   };
   kernel = integers(node, "kernel_shape", kernel);
   const auto strides = integers(node, "strides", {1, 1}), dilations = integers(node, "dilations", {1, 1});
@@ -110,8 +115,8 @@ void whole_image(Term& term) {
   const Tensor& x = term.input;
   const uint64_t all = uint64_t{x.c} * x.h * x.w;
   require(x.n == 1, "images", std::to_string(x.n), "1", "a dense layer reads one image");
-  require(all == term.weights.inside, "inputs", std::to_string(all), std::to_string(term.weights.inside).c_str(),
-          "weights are of other inputs");
+  require(all == term.weights.inside, "inputs", std::to_string(all),
+          std::to_string(term.weights.inside).c_str(), "weights are of other inputs");
   term.window.kh = x.h, term.window.kw = x.w;
   term.weights.inside = x.c;
 }
@@ -121,7 +126,8 @@ void set_weights(Term& term, const Captures& at, const mrvl_plugin_node& node) {
   Weights& w = term.weights;
   w.data = at.weights("w");
   const bool conv = v->rank == 4;
-  require(conv || v->rank == 2, "rank of the weights", std::to_string(v->rank), "2 or 4", "weights are another");
+  require(conv || v->rank == 2, "rank of the weights", std::to_string(v->rank), "2 or 4",
+          "weights are another");
   w.columns = !conv && integer(node, "transB", 0) == 0;
   w.group = conv ? static_cast<uint32_t>(integer(node, "group", 1)) : 1;
   w.outputs = static_cast<uint32_t>(v->dims[w.columns ? 1 : 0]);
@@ -133,7 +139,8 @@ void set_weights(Term& term, const Captures& at, const mrvl_plugin_node& node) {
     require(term.window.kh == v->dims[2] && term.window.kw == v->dims[3], "kernel_shape", "another",
             "that of the weights", "the kernel is not that of the weights");
   }
-  require(w.outputs && w.inside && w.group && w.inside * w.group == term.input.c && w.outputs % w.group == 0,
+  require(w.outputs && w.inside && w.group && uint64_t{w.inside} * w.group == term.input.c &&
+              w.outputs % w.group == 0,
           "channels", std::to_string(term.input.c), std::to_string(w.inside * w.group).c_str(),
           "weights are of other channels");
 }
@@ -143,8 +150,8 @@ const int32_t* bias_of(const Captures& at, double scale, uint32_t outputs) {
   const mrvl_plugin_value* b = at.value("b");
   if (!b) return nullptr;
   at.check_zero("zb");
-  require(b->data && b->elem == 6 && b->bytes == uint64_t{outputs} * 4, "bias is a constant of int32", "another",
-          "int32 for each output", "a bias is a constant of int32 for each output");
+  require(b->data && b->elem == 6 && b->bytes == uint64_t{outputs} * 4, "bias is a constant of int32",
+          "another", "int32 for each output", "a bias is a constant of int32 for each output");
   // Operators of integers have no scale for it.
   if (at.value("sb"))
     require(at.scale("sb") == scale, "scale of the bias", shown(at.scale("sb")), shown(scale).c_str(),
@@ -181,7 +188,8 @@ void check_same(const Tensor& a, const Tensor& b) {
 void residual(Layer& layer, const Captures& at) {
   for (const char* zero : {"z2", "zx2", "zy"}) at.check_zero(zero);
   const double sa = at.scale("s2"), sb = at.scale("sx2"), sy = at.scale("sy");
-  require(sa == at.scale("s1"), "scale of the convolution", shown(sa), shown(at.scale("s1")).c_str(), "it is read with another scale");
+  require(sa == at.scale("s1"), "scale of the convolution", shown(sa), shown(at.scale("s1")).c_str(),
+          "it is read with another scale");
   const int more = log2_of(sa / sb, {sa, sb, sy});
   require(more <= 16 && more >= -6, "scales of the operands", shown(sa / sb), "2^-6 to 2^16",
           "one operand's steps are too small beside the other's");
@@ -196,7 +204,8 @@ void residual(Layer& layer, const Captures& at) {
   layer.terms.push_back(std::move(other));
 }
 
-// One term for each operand in steps of the smaller scale; the larger one's are shifted left before the other comes.
+// One term for each operand in steps of the smaller scale; the larger one's are shifted left before the other
+// comes.
 void sum(Layer& layer, const Captures& at) {
   const Tensor a = at.tensor("x"), b = at.tensor("x2");
   check_same(a, b);
@@ -242,12 +251,12 @@ void mean(Layer& layer, const Captures& at, const mrvl_plugin_node& node, bool g
     term.window = window_of(node, {1, 1});
     const auto pads = integers(node, "pads", {0, 0, 0, 0});
     const bool none = std::all_of(pads.begin(), pads.end(), [](int64_t p) { return p == 0; });
-    require(integer(node, "ceil_mode", 0) == 0 && (none || integer(node, "count_include_pad", 0) == 1), "pads",
-            "counted out", "none", "windows at the edge have another number of elements");
+    require(integer(node, "ceil_mode", 0) == 0 && (none || integer(node, "count_include_pad", 0) == 1),
+            "pads", "counted out", "none", "windows at the edge have another number of elements");
   }
   const int64_t taps = term.window.kh * term.window.kw;
-  require(taps <= (1 << 20) && (taps & (taps - 1)) == 0, "elements of the window", std::to_string(taps), "2^n",
-          "a mean of " + std::to_string(taps) + " elements is no shift");
+  require(taps <= (1 << 20) && (taps & (taps - 1)) == 0, "elements of the window", std::to_string(taps),
+          "2^n", "a mean of " + std::to_string(taps) + " elements is no shift");
   const double sx = at.scale("sx"), sy = at.scale("sy");
   const int shift = -log2_of(sx / sy, {sx, sy}) + static_cast<int>(std::log2(static_cast<double>(taps)));
   requantize(term, shift, {-128 * taps, 128 * taps}, at.node("r") != nullptr, nullptr);
@@ -260,14 +269,16 @@ void maximum(Layer& layer, const Captures& at, const mrvl_plugin_node& node) {
   term.weights.outputs = term.weights.inside = term.input.c;
   check_auto_pad(node);
   term.window = window_of(node, {1, 1});
-  require(node.output_count == 1, "results", std::to_string(node.output_count), "1", "indices are not computed");
+  require(node.output_count == 1, "results", std::to_string(node.output_count), "1",
+          "indices are not computed");
   layer.maxima = true;
   layer.terms.push_back(std::move(term));
 }
 
 void check_shape(const Layer& layer) {
   const Tensor& in = layer.terms[0].input;
-  require(in.last == layer.output.last && in.n == layer.output.n && layer.output.c == layer.terms[0].weights.outputs,
+  require(in.last == layer.output.last && in.n == layer.output.n &&
+              layer.output.c == layer.terms[0].weights.outputs,
           "shape of the result", "another", "that of the input", "input and result are of different forms");
 }
 

@@ -1,4 +1,5 @@
-// Layers of a region as sums of products with their requantisation: what the planner and the code generator take.
+// Layers of a region as sums of products with their requantisation: what the planner and the code generator
+// take.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -22,8 +23,8 @@ struct Window {
   int64_t kh = 1, kw = 1, sh = 1, sw = 1, ph = 0, pw = 0, dh = 1, dw = 1;
 };
 
-// int8 [outputs][inside][kh][kw], `columns`: [inside][outputs]. Without data each output is `factor` times the
-// input channel of its number, at each tap.
+// int8 [outputs][inside][kh][kw], `columns`: [inside][outputs]. Without data each output is `factor` times
+// the input channel of its number, at each tap.
 struct Weights {
   const int8_t* data = nullptr;
   int8_t factor = 1;
@@ -47,8 +48,9 @@ struct Term {
 };
 
 struct Layer {
-  uint32_t index = 0, node = 0;  // in the region: the layer, and the node that its instructions are said to be of
-  bool maxima = false;           // the maximum of each window of terms[0] instead of sums
+  uint32_t index = 0,
+           node = 0;    // in the region: the layer, and the node that its instructions are said to be of
+  bool maxima = false;  // the maximum of each window of terms[0] instead of sums
   std::vector<Term> terms;
   Tensor output;
 };

@@ -6,7 +6,7 @@
 
 namespace vta {
 
-inline constexpr uint32_t kBlock = 16;  // rows and columns of a block of weights, channels of an element
+inline constexpr uint32_t kBlock = 16;       // rows and columns of a block of weights, channels of an element
 inline constexpr uint32_t kUopDepth = 2048;  // 8192 in HLS; Chisel has the fewest
 inline constexpr uint32_t kInpDepth = 2048, kWgtDepth = 1024, kAccDepth = 2048;
 inline constexpr uint32_t kMostIterations = 16383;
@@ -43,8 +43,12 @@ std::string text(const Instruction& instruction);
 struct Uop {
   uint32_t dst = 0, src = 0, wgt = 0;
 };
-constexpr uint32_t encode(const Uop& u) { return u.dst | u.src << 11 | u.wgt << 22; }
-constexpr Uop decode(uint32_t bits) { return {bits & 2047, bits >> 11 & 2047, bits >> 22}; }
+constexpr uint32_t encode(const Uop& u) {
+  return u.dst | u.src << 11 | u.wgt << 22;
+}
+constexpr Uop decode(uint32_t bits) {
+  return {bits & 2047, bits >> 11 & 2047, bits >> 22};
+}
 
 struct Board {
   const char* name;

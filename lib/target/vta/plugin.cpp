@@ -18,8 +18,9 @@
 namespace vta {
 namespace {
 
+thread_local std::string last_error;  // `run` may be called from several threads
+
 struct State {
-  std::string error;
   Refusal refusal;
   uint32_t board = 0;
   std::vector<uint8_t> bytes;
@@ -36,9 +37,9 @@ int guarded(Body body) {
   try {
     return body();
   } catch (const Refusal& r) {
-    state.error = r.reason;
+    last_error = r.reason;
   } catch (const std::exception& e) {
-    state.error = e.what();
+    last_error = e.what();
   }
   return -1;
 }
@@ -96,7 +97,9 @@ class Compiler {
     image_.uops = std::move(stream_.uops);
     image_.instructions = std::move(stream_.instructions);
     uint64_t end = 0;
-    const auto add = [&](SectionKind kind, uint64_t bytes) { image_.sections.push_back({kind, grow(end, bytes), bytes}); };
+    const auto add = [&](SectionKind kind, uint64_t bytes) {
+      image_.sections.push_back({kind, grow(end, bytes), bytes});
+    };
     add(kInstructions, image_.instructions.size() * 16);
     add(kMicroOps, image_.uops.size() * 4);
     add(kWeights, image_.weights.size());
@@ -124,7 +127,9 @@ class Compiler {
     const uint64_t from = kind == kTensor ? tensors : image_.sections[kind].offset;
     const uint64_t at = from + i.dram * each;
     uint32_t section = kind;
-    while (kind == kTensor && section + 1 < image_.sections.size() && image_.sections[section + 1].offset <= at) ++section;
+    while (kind == kTensor && section + 1 < image_.sections.size() &&
+           image_.sections[section + 1].offset <= at)
+      ++section;
     image_.section_of.back() = section;
     i.dram = static_cast<uint32_t>(at / each);
   }
@@ -162,12 +167,15 @@ class Compiler {
   Image image_;
 };
 
-const char* error(void*) { return state.error.c_str(); }
+const char* error(void*) {
+  return last_error.c_str();
+}
 
 int legal(void*, const mrvl_plugin_region* region, mrvl_plugin_answer* answer) {
   return guarded([&] {
     try {
-      for (uint32_t i = 0; i < region->layer_count; ++i) choose_tiling(read_layer(*region, i), kBoards[state.board]);
+      for (uint32_t i = 0; i < region->layer_count; ++i)
+        choose_tiling(read_layer(*region, i), kBoards[state.board]);
       return 1;
     } catch (const Refusal& r) {
       state.refusal = r;
@@ -207,7 +215,8 @@ int encode_region(void*, const mrvl_plugin_region* region, mrvl_plugin_code* cod
 int run(void*, const void* bytes, uint64_t byte_count, const mrvl_input* inputs, size_t input_count,
         const mrvl_output* outputs, size_t output_count) {
   return guarded([&] {
-    run_image(read_image(static_cast<const uint8_t*>(bytes), byte_count), inputs, input_count, outputs, output_count);
+    run_image(read_image(static_cast<const uint8_t*>(bytes), byte_count), inputs, input_count, outputs,
+              output_count);
     return 0;
   });
 }
@@ -215,7 +224,8 @@ int run(void*, const void* bytes, uint64_t byte_count, const mrvl_input* inputs,
 int configure(void*, const mrvl_plugin_option* options, uint32_t count) {
   return guarded([&] {
     for (uint32_t i = 0; i < count; ++i) {
-      if (std::string_view(options[i].key) != "board") throw std::runtime_error(std::string("no option ") + options[i].key);
+      if (std::string_view(options[i].key) != "board")
+        throw std::runtime_error(std::string("no option ") + options[i].key);
       uint32_t b = 0;
       while (b < kBoards.size() && std::string_view(options[i].value) != kBoards[b].name) ++b;
       if (b == kBoards.size()) throw std::runtime_error(std::string("no board ") + options[i].value);
@@ -225,14 +235,16 @@ int configure(void*, const mrvl_plugin_option* options, uint32_t count) {
   });
 }
 
-int disassemble(void*, const void* bytes, uint64_t byte_count, uint32_t instruction, char* line, size_t room) {
+int disassemble(void*, const void* bytes, uint64_t byte_count, uint32_t instruction, char* line,
+                size_t room) {
   return guarded([&] {
     const auto* from = static_cast<const uint8_t*>(bytes);
     if (state.listed.size() != byte_count || std::memcmp(state.listed.data(), from, byte_count) != 0) {
       state.image = read_image(from, byte_count);
       state.listed.assign(from, from + byte_count);
     }
-    if (instruction >= state.image.instructions.size() || room == 0) throw std::runtime_error("no such instruction");
+    if (instruction >= state.image.instructions.size() || room == 0)
+      throw std::runtime_error("no such instruction");
     const std::string made = text(state.image.instructions[instruction]);
     const size_t length = std::min(made.size(), room - 1);
     std::memcpy(line, made.data(), length);
@@ -245,7 +257,8 @@ int disassemble(void*, const void* bytes, uint64_t byte_count, uint32_t instruct
 }  // namespace vta
 
 extern "C" const mrvl_plugin* mrvl_plugin_open(void) {
-  static const mrvl_plugin table = {MRVL_PLUGIN_VERSION, sizeof table,    "vta",    nullptr,        vta::error,     vta::legal,
-                                    vta::cost,           vta::encode_region, vta::run, vta::configure, vta::disassemble};
+  static const mrvl_plugin table = {
+      MRVL_PLUGIN_VERSION, sizeof table,       "vta",    nullptr,        vta::error,      vta::legal,
+      vta::cost,           vta::encode_region, vta::run, vta::configure, vta::disassemble};
   return &table;
 }

@@ -26,7 +26,8 @@ class UopRing {
  public:
   explicit UopRing(Stream& stream) : stream_(stream) {}
 
-  // Loads what is missing of the lists of kernels [from, to), which have at most kBatch micro-ops, and sets their addresses.
+  // Loads what is missing of the lists of kernels [from, to), which have at most kBatch micro-ops, and sets
+  // their addresses.
   void place(std::vector<Kernel>& kernels, size_t from, size_t to, std::vector<Instruction>& out) {
     if (!try_place(kernels, from, to, out)) {
       at_.clear();
@@ -49,9 +50,12 @@ class UopRing {
     const auto count = static_cast<uint32_t>(missing.size());
     if (count) {
       if (head_ + count > kUopDepth) head_ = 0;
-      std::erase_if(at_, [&](const auto& kept) { return kept.second < head_ + count && kept.second + kept.first.size() > head_; });
+      std::erase_if(at_, [&](const auto& kept) {
+        return kept.second < head_ + count && kept.second + kept.first.size() > head_;
+      });
       for (size_t k = from; k < to; ++k)
-        if (!kernels[k].uops.empty() && !at_.contains(kernels[k].uops) && !fresh.contains(kernels[k].uops)) return false;
+        if (!kernels[k].uops.empty() && !at_.contains(kernels[k].uops) && !fresh.contains(kernels[k].uops))
+          return false;
       out.push_back(load(missing));
       for (auto& [list, offset] : fresh) at_.emplace(list, head_ + offset);
       head_ += count;
@@ -164,7 +168,8 @@ class Scheduler {
     last.push_next = step.stores.empty() ? 0 : 1;
     for (size_t from = 0; from < step.compute.size();) {
       size_t to = from, count = 0;
-      while (to < step.compute.size() && (to == from || count + step.compute[to].uops.size() <= UopRing::kBatch))
+      while (to < step.compute.size() &&
+             (to == from || count + step.compute[to].uops.size() <= UopRing::kBatch))
         count += step.compute[to++].uops.size();
       std::vector<Instruction> out;
       ring_.place(step.compute, from, to, out);
@@ -192,6 +197,8 @@ class Scheduler {
 
 }  // namespace
 
-Stream finish(Program& program) { return Scheduler(program).run(); }
+Stream finish(Program& program) {
+  return Scheduler(program).run();
+}
 
 }  // namespace vta

@@ -1,4 +1,5 @@
-// A program while it grows: steps of loads, kernels and stores, constants, and which half of a memory holds what.
+// A program while it grows: steps of loads, kernels and stores, constants, and which half of a memory holds
+// what.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -43,12 +44,12 @@ class Halves {
 struct Program {
   std::vector<Step> steps;
   Halves inp, wgt;
-  std::vector<uint64_t> bias_key;        // what the biases' part of ACC holds
-  uint32_t tile = 0;                     // numbers of tiles so far: their parity is the half of ACC
-  std::vector<int8_t> weights;           // in blocks of 256
-  std::vector<int32_t> biases;           // in elements of 16
+  std::vector<uint64_t> bias_key;  // what the biases' part of ACC holds
+  uint32_t tile = 0;               // numbers of tiles so far: their parity is the half of ACC
+  std::vector<int8_t> weights;     // in blocks of 256
+  std::vector<int32_t> biases;     // in elements of 16
   std::map<std::vector<int32_t>, uint32_t> weight_at, bias_at;  // what is there already
-  std::vector<uint64_t> tensor_at;       // of values of the region: elements from the begin of the activations
+  std::vector<uint64_t> tensor_at;  // of values of the region: elements from the begin of the activations
 };
 
 // In an order in which each token is pushed before it is popped.

@@ -26,10 +26,12 @@ class Captures {
   uint32_t layer_;
 };
 
-std::vector<int64_t> integers(const mrvl_plugin_node& node, std::string_view name, std::vector<int64_t> otherwise);
+std::vector<int64_t> integers(const mrvl_plugin_node& node, std::string_view name,
+                              std::vector<int64_t> otherwise);
 int64_t integer(const mrvl_plugin_node& node, std::string_view name, int64_t otherwise);
 double number(const mrvl_plugin_node& node, std::string_view name, double otherwise);
-void require(bool holds, const char* condition, const std::string& actual, const char* limit, const std::string& reason);
+void require(bool holds, const char* condition, const std::string& actual, const char* limit,
+             const std::string& reason);
 std::string shown(double value);
 
 }  // namespace vta

@@ -1,8 +1,10 @@
 // The machine: three units that take turns, with their tokens, over the memory of a region.
 #include "run.h"
 
+#include <cstdlib>
 #include <cstring>
-#include <span>
+#include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -17,41 +19,44 @@ class Machine {
  public:
   explicit Machine(const Image& image)
       : image_(image),
-        memory_(image.memory_bytes),
+        memory_(static_cast<int8_t*>(std::calloc(image.memory_bytes + 1, 1)), &std::free),
         uop_(kUopDepth),
         inp_(kInpDepth * 16),
         wgt_(kWgtDepth * 256),
         acc_(kAccDepth * 16) {
-    copy(kMicroOps, image.uops.data());
-    copy(kWeights, image.weights.data());
-    copy(kBiases, image.biases.data());
-    for (uint32_t i = 0; i < image.instructions.size(); ++i) queue_[image.instructions[i].unit()].push_back(i);
+    if (!memory_) throw std::bad_alloc();
+    copy(kMicroOps, image.uops.data(), image.uops.size() * 4);
+    copy(kWeights, image.weights.data(), image.weights.size());
+    copy(kBiases, image.biases.data(), image.biases.size() * 4);
+    for (uint32_t i = 0; i < image.instructions.size(); ++i)
+      queue_[image.instructions[i].unit()].push_back(i);
   }
 
-  int8_t* section(uint32_t number) { return memory_.data() + image_.sections[number].offset; }
+  int8_t* section(uint32_t number) { return memory_.get() + image_.sections[number].offset; }
 
   void run() {
     size_t next[3] = {0, 0, 0};
     for (bool moved = true; moved;) {
       moved = false;
       for (const Unit unit : {kLoadUnit, kComputeUnit, kStoreUnit})
-        while (next[unit] < queue_[unit].size() && step(queue_[unit][next[unit]], unit)) moved = true, ++next[unit];
+        while (next[unit] < queue_[unit].size() && step(queue_[unit][next[unit]], unit))
+          moved = true, ++next[unit];
     }
     for (const Unit unit : {kLoadUnit, kComputeUnit, kStoreUnit})
       if (next[unit] < queue_[unit].size()) wrong(queue_[unit][next[unit]], "waits for a token for ever");
   }
 
  private:
-  void copy(SectionKind kind, const void* from) {
-    const Section& s = image_.sections[kind];
-    if (s.bytes) std::memcpy(memory_.data() + s.offset, from, s.bytes);
+  void copy(SectionKind kind, const void* from, size_t bytes) {
+    if (bytes) std::memcpy(memory_.get() + image_.sections[kind].offset, from, bytes);
   }
 
   // Tokens from unit to unit: [from][to].
   bool step(uint32_t at, Unit unit) {
     const Instruction& i = image_.instructions[at];
     const int prev = static_cast<int>(unit) - 1, next = static_cast<int>(unit) + 1;
-    if ((prev < 0 && (i.pop_prev || i.push_prev)) || (next > 2 && (i.pop_next || i.push_next))) wrong(at, "has no such queue");
+    if ((prev < 0 && (i.pop_prev || i.push_prev)) || (next > 2 && (i.pop_next || i.push_next)))
+      wrong(at, "has no such queue");
     if ((i.pop_prev && !tokens_[prev][unit]) || (i.pop_next && !tokens_[next][unit])) return false;
     if (i.pop_prev) --tokens_[prev][unit];
     if (i.pop_next) --tokens_[next][unit];
@@ -77,8 +82,8 @@ class Machine {
     if (i.sram + uint64_t{i.x} * i.y > kDepth[i.memory]) wrong(at_, "leaves the memory on chip");
     for (uint32_t r = 0; r < i.y; ++r) {
       const uint64_t from = (i.dram + uint64_t{r} * i.stride) * each, bytes = i.x * each;
-      if (from + bytes > memory_.size()) wrong(at_, "leaves the memory of the region");
-      row(i, i.sram + r * i.x, memory_.data() + from, bytes);
+      if (from + bytes > image_.memory_bytes) wrong(at_, "leaves the memory of the region");
+      row(i, i.sram + r * i.x, memory_.get() + from, bytes);
     }
   }
 
@@ -88,18 +93,24 @@ class Machine {
     if (i.memory == kWgt) std::memcpy(&wgt_[sram * 256], memory, bytes);
     if (i.memory == kAcc) std::memcpy(&acc_[sram * 16], memory, bytes);
     // OUT has the low bits of ACC.
-    for (uint64_t k = 0; i.memory == kOut && k < bytes; ++k) memory[k] = static_cast<int8_t>(acc_[sram * 16 + k]);
+    for (uint64_t k = 0; i.memory == kOut && k < bytes; ++k)
+      memory[k] = static_cast<int8_t>(acc_[sram * 16 + k]);
   }
 
   template <class Body>
   void loop(const Instruction& i, Body body) {
-    if (i.uop_end > kUopDepth) wrong(at_, "leaves the micro-ops");
+    if (i.uop_end > kUopDepth || i.uop_begin >= i.uop_end) wrong(at_, "leaves the micro-ops");
+    // mrvlc takes each once, and no program may run for ever.
+    if (uint64_t{i.iter_out} * i.iter_in * (i.uop_end - i.uop_begin) > kAccDepth)
+      wrong(at_, "takes an accumulator twice");
     for (uint32_t y = 0; y < i.iter_out; ++y)
       for (uint32_t x = 0; x < i.iter_in; ++x)
         for (uint32_t k = i.uop_begin; k < i.uop_end; ++k) {
           const Uop u = decode(uop_[k]);
-          const Uop at{u.dst + y * i.dst_out + x * i.dst_in, u.src + y * i.src_out + x * i.src_in, u.wgt + y * i.wgt_out + x * i.wgt_in};
-          if (at.dst >= kAccDepth || at.src >= kInpDepth || at.wgt >= kWgtDepth) wrong(at_, "leaves a memory");
+          const Uop at{u.dst + y * i.dst_out + x * i.dst_in, u.src + y * i.src_out + x * i.src_in,
+                       u.wgt + y * i.wgt_out + x * i.wgt_in};
+          if (at.dst >= kAccDepth || at.src >= kInpDepth || at.wgt >= kWgtDepth)
+            wrong(at_, "leaves a memory");
           body(at);
         }
   }
@@ -132,7 +143,7 @@ class Machine {
   }
 
   const Image& image_;
-  std::vector<int8_t> memory_;
+  std::unique_ptr<int8_t, decltype(&std::free)> memory_;  // pages that nobody touches cost nothing
   std::vector<uint32_t> uop_;
   std::vector<int8_t> inp_, wgt_;
   std::vector<int32_t> acc_;
@@ -148,14 +159,16 @@ void each_element(const Port& p, F f) {
   for (uint64_t n = 0; n < p.n; ++n)
     for (uint64_t c = 0; c < p.c; ++c)
       for (uint64_t i = 0; i < plane; ++i)
-        f(p.last ? (n * plane + i) * p.c + c : (n * p.c + c) * plane + i, ((n * blocks + c / 16) * plane + i) * 16 + c % 16);
+        f(p.last ? (n * plane + i) * p.c + c : (n * p.c + c) * plane + i,
+          ((n * blocks + c / 16) * plane + i) * 16 + c % 16);
 }
 
 }  // namespace
 
 void run_image(const Image& image, const mrvl_input* inputs, size_t input_count, const mrvl_output* outputs,
                size_t output_count) {
-  if (input_count != image.inputs.size() || output_count != image.outputs.size()) throw std::runtime_error("other ports");
+  if (input_count != image.inputs.size() || output_count != image.outputs.size())
+    throw std::runtime_error("other ports");
   Machine machine(image);
   for (size_t k = 0; k < input_count; ++k) {
     const Port& p = image.inputs[k];

@@ -11,9 +11,15 @@ namespace {
 constexpr uint32_t kHalfInp = kInpDepth / 2, kHalfWgt = kWgtDepth / 2;
 constexpr uint32_t kLeastScratch = 64;
 
-int64_t quotient_up(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
-int64_t quotient_down(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
-uint32_t parts(uint32_t all, uint32_t each) { return (all + each - 1) / each; }
+int64_t quotient_up(int64_t a, int64_t b) {
+  return a >= 0 ? (a + b - 1) / b : -(-a / b);
+}
+int64_t quotient_down(int64_t a, int64_t b) {
+  return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
+uint32_t parts(uint32_t all, uint32_t each) {
+  return (all + each - 1) / each;
+}
 
 Span clipped(int64_t begin, int64_t end, int64_t low, int64_t high) {
   begin = std::max(begin, low);
@@ -43,8 +49,10 @@ std::vector<uint32_t> sizes(uint32_t all, uint32_t most) {
 }
 
 uint32_t box(const Term& t, uint32_t rows, uint32_t cols, uint32_t kernel_rows) {
-  const int64_t high = std::min<int64_t>(t.input.h, (rows - 1) * t.window.sh + (kernel_rows - 1) * t.window.dh + 1);
-  const int64_t wide = std::min<int64_t>(t.input.w, (cols - 1) * t.window.sw + (t.window.kw - 1) * t.window.dw + 1);
+  const int64_t high =
+      std::min<int64_t>(t.input.h, (rows - 1) * t.window.sh + (kernel_rows - 1) * t.window.dh + 1);
+  const int64_t wide =
+      std::min<int64_t>(t.input.w, (cols - 1) * t.window.sw + (t.window.kw - 1) * t.window.dw + 1);
   return static_cast<uint32_t>(std::min<int64_t>(high * wide, kInpDepth * 2));
 }
 
@@ -58,13 +66,17 @@ uint32_t spread(const Term& t, uint32_t blocks, uint32_t all) {
 
 bool rounds(const Layer& layer) {
   return std::any_of(layer.terms.begin(), layer.terms.end(), [](const Term& t) {
-    return std::any_of(t.after.begin(), t.after.end(), [](const AluStep& s) { return s.kind == AluStep::kRequantize && s.shift > 0; });
+    return std::any_of(t.after.begin(), t.after.end(),
+                       [](const AluStep& s) { return s.kind == AluStep::kRequantize && s.shift > 0; });
   });
 }
 
 class Search {
  public:
-  Search(const Layer& layer, const Board& board) : layer_(layer), board_(board), blocks_(layer.output.blocks()) {}
+  Search(const Layer& layer, const Board& board)
+      : layer_(layer), board_(board), blocks_(layer.output.blocks()) {
+    for (const Term& t : layer.terms) most_.push_back(most_planes(t));
+  }
 
   Tiling best() {
     for (const uint32_t b : sizes(blocks_, kAccDepth / 2)) {
@@ -74,9 +86,11 @@ class Search {
         for (const uint32_t c : sizes(layer_.output.w, kAccDepth / 2 / b / r)) consider(b, r, c);
     }
     const Window& w = layer_.terms[0].window;
-    require(best_.cycles > 0, "window", std::to_string(w.kh) + " x " + std::to_string(w.kw), "1024 elements of INP",
+    require(best_.cycles > 0, "window", std::to_string(w.kh) + " x " + std::to_string(w.kw),
+            "1024 elements of INP",
             "a row of the window, or the window of a maximum, does not fit half of a memory");
-    require(best_.instructions < 1 << 20, "instructions", shown(best_.instructions), "2^20", "the layer is too large");
+    require(best_.instructions < 1 << 20, "instructions", shown(best_.instructions), "2^20",
+            "the layer is too large");
     return best_;
   }
 
@@ -110,21 +124,20 @@ class Search {
     if (rounds(layer_) && t.scratch < std::min(t.sums(), kLeastScratch)) return false;
     for (size_t i = 0; i < layer_.terms.size(); ++i) {
       const Term& term = layer_.terms[i];
-      const Chunk chunk = chunk_of(term, t, spread_[i]);
+      const Chunk chunk = chunk_of(term, t, most_[i], spread_[i]);
       if (chunk.planes == 0) return false;
       t.chunks.push_back(chunk);
     }
     return true;
   }
 
-  static Chunk chunk_of(const Term& term, const Tiling& t, uint32_t spread) {
+  static Chunk chunk_of(const Term& term, const Tiling& t, uint32_t most, uint32_t spread) {
     const auto kh = static_cast<uint32_t>(term.window.kh);
     for (uint32_t rows = kh; rows > 0; rows = rows == 1 ? 0 : parts(rows, 2)) {
       const uint64_t taps = static_cast<uint64_t>(term.window.kw) * rows;
       const uint32_t by_inp = kHalfInp / box(term, t.rows, t.cols, rows);
       const uint64_t by_wgt = term.weights.data ? kHalfWgt / (taps * t.blocks) : kHalfInp;
       if (by_inp <= spread || by_wgt == 0) continue;
-      const uint32_t most = most_planes(term);
       const uint32_t planes = std::min({most, by_inp - spread, static_cast<uint32_t>(by_wgt)});
       if (rows < kh) return {1, rows};
       return {parts(most, parts(most, planes)), rows};
@@ -165,14 +178,19 @@ class Search {
       const Term& term = layer_.terms[i];
       const uint32_t planes = t.chunks[i].planes, rows = t.chunks[i].kernel_rows;
       const double kw = static_cast<double>(term.window.kw);
-      const double chunks = static_cast<double>(parts(most_planes(term), planes)) * parts(static_cast<uint32_t>(term.window.kh), rows);
-      const double inp = (planes + spread_[i]) * static_cast<double>(box(term, t.rows, t.cols, rows)) * 16 / board_.bus_bytes;
+      const double chunks =
+          static_cast<double>(parts(most_[i], planes)) * parts(static_cast<uint32_t>(term.window.kh), rows);
+      const double inp = (planes + spread_[i]) * static_cast<double>(box(term, t.rows, t.cols, rows)) * 16 /
+                         board_.bus_bytes;
       const double wgt = (term.weights.data ? t.blocks * planes * rows * kw : 1) * 256 / board_.bus_bytes;
       const bool few = chunks <= 2 && layer_.terms.size() == 1;
       load += inp * chunks * (few && !t.weights_stay ? pixels_tiles : tiles);
-      load += wgt * chunks * (few && t.weights_stay ? block_tiles : (few && chunks * block_tiles <= 2) ? block_tiles : tiles);
+      load += wgt * chunks *
+              (few && t.weights_stay                ? block_tiles
+               : (few && chunks * block_tiles <= 2) ? block_tiles
+                                                    : tiles);
       first += inp + wgt;
-      const double steps = most_planes(term) * static_cast<double>(term.window.kh) * kw;
+      const double steps = most_[i] * static_cast<double>(term.window.kh) * kw;
       each += layer_.maxima ? 0 : steps;
       instructions += steps;
     }
@@ -185,7 +203,7 @@ class Search {
   const Layer& layer_;
   const Board& board_;
   uint32_t blocks_;
-  std::vector<uint32_t> spread_;
+  std::vector<uint32_t> most_, spread_;  // planes of each term: of a block, and between blocks of a tile
   Tiling best_;
 };
 
@@ -201,7 +219,8 @@ Planes planes_of(const Term& term, uint32_t block) {
 
 uint32_t most_planes(const Term& term) {
   uint32_t most = 0;
-  for (uint32_t b = 0; b * kBlock < term.weights.outputs; ++b) most = std::max(most, planes_of(term, b).count);
+  for (uint32_t b = 0; b * kBlock < term.weights.outputs; ++b)
+    most = std::max(most, planes_of(term, b).count);
   return most;
 }
 
@@ -213,10 +232,12 @@ uint32_t bias_steps(const Layer& layer) {
 }
 
 Span input_rows(const Term& t, uint32_t begin, uint32_t end, uint32_t k0, uint32_t k1) {
-  return inputs(begin, end, t.window.sh, k0 * t.window.dh - t.window.ph, (k1 - 1) * t.window.dh - t.window.ph, t.input.h);
+  return inputs(begin, end, t.window.sh, k0 * t.window.dh - t.window.ph, (k1 - 1) * t.window.dh - t.window.ph,
+                t.input.h);
 }
 Span input_cols(const Term& t, uint32_t begin, uint32_t end, uint32_t k0, uint32_t k1) {
-  return inputs(begin, end, t.window.sw, k0 * t.window.dw - t.window.pw, (k1 - 1) * t.window.dw - t.window.pw, t.input.w);
+  return inputs(begin, end, t.window.sw, k0 * t.window.dw - t.window.pw, (k1 - 1) * t.window.dw - t.window.pw,
+                t.input.w);
 }
 Span valid_rows(const Term& t, uint32_t begin, uint32_t end, uint32_t k) {
   return results(begin, end, t.window.sh, k * t.window.dh - t.window.ph, t.input.h);
@@ -225,6 +246,8 @@ Span valid_cols(const Term& t, uint32_t begin, uint32_t end, uint32_t k) {
   return results(begin, end, t.window.sw, k * t.window.dw - t.window.pw, t.input.w);
 }
 
-Tiling choose_tiling(const Layer& layer, const Board& board) { return Search(layer, board).best(); }
+Tiling choose_tiling(const Layer& layer, const Board& board) {
+  return Search(layer, board).best();
+}
 
 }  // namespace vta

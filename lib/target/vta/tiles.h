@@ -32,7 +32,8 @@ uint32_t most_planes(const Term& term);
 
 uint32_t bias_steps(const Layer& layer);
 
-// Rows of the input, within it, under rows [begin, end) of the result for rows [k0, k1) of the kernel. No rows: end is 0.
+// Rows of the input, within it, under rows [begin, end) of the result for rows [k0, k1) of the kernel. No
+// rows: end is 0.
 struct Span {
   uint32_t begin = 0, end = 0;
   uint32_t size() const { return end - begin; }

@@ -1,4 +1,5 @@
-// Clocks of the three units and of their tokens: an instruction begins when its unit, its tokens and its bits are there.
+// Clocks of the three units and of their tokens: an instruction begins when its unit, its tokens and its bits
+// are there.
 #include "timeline.h"
 
 #include <algorithm>

@@ -198,7 +198,7 @@ def single(m, kind):
     if kind == "relu":
         return m.relu(m.input([m.some(1, 2), channels, height, width]))
     if kind == "largest":
-        kernel = m.some(1, 4), m.some(1, 4)
+        kernel = m.some(1, 4), m.some(2, 4)
         x = m.input([m.some(1, 2), channels, height + 4, width + 4])
         return m.largest(x, kernel, (m.some(1, 3), m.some(1, 3)), [m.some(0, k - 1) for k in kernel * 2])
     if kind in ("mean", "global"):
@@ -207,6 +207,11 @@ def single(m, kind):
         return m.mean(m.input([m.some(1, 2), channels, kernel[0] + more[0], kernel[1] + more[1]]), kernel, (m.some(1, 3), m.some(1, 3)))
     assert kind == "ties", kind
     return ties(m)
+
+
+def joined(m, a, b):
+    """Their sum, or where steps are too far apart for VTA the first alone."""
+    return m.add(a, b) if abs(a.exponent - b.exponent) <= 16 else a
 
 
 def network(m):
@@ -219,11 +224,11 @@ def network(m):
             x = m.largest(x, (2, 2), (2, 2), (0, 0, 0, 0))
         elif kind == 1:
             y = m.conv(x, channels, (3, 3), pads=(1,) * 4, relu=True)
-            x = m.add(m.conv(y, channels, (3, 3), pads=(1,) * 4, relu=False), x)
+            x = joined(m, m.conv(y, channels, (3, 3), pads=(1,) * 4, relu=False), x)
         elif kind == 2:
             x = m.conv(m.conv(x, channels, (3, 3), pads=(1,) * 4, group=channels), m.some(4, 50), (1, 1))
         elif kind == 3:
-            x = m.add(m.conv(x, channels, (1, 1)), m.conv(x, channels, (3, 3), pads=(1,) * 4))
+            x = joined(m, m.conv(x, channels, (1, 1)), m.conv(x, channels, (3, 3), pads=(1,) * 4))
         elif kind == 4:
             x = m.relu(x)
         else:
