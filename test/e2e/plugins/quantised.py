@@ -127,6 +127,19 @@ def check_said():
     assert "conv\\x091 on small" in run("env", f"MRVLC_TARGET_PATH={WORK}", MRVLC, "disasm", program)
 
 
+def check_made_int8():
+    """A network of floats, quantised on the way."""
+    samples = np.load(SOURCE / "models/digits/test_x.npy")[:4]
+    for number, sample in enumerate(samples):
+        (WORK / f"data/{number}").mkdir(parents=True)
+        np.save(WORK / f"data/{number}/image.npy", sample[None])
+    run(MRVLC, "compile", SOURCE / "models/digits/digits.onnx", *OPTIONS, "--precision", "int8", "--data", "data", "-o", "digits")
+    placed = {n["name"]: n.get("target") for n in json.loads((WORK / "digits/placement.json").read_text())["nodes"]}
+    assert placed["conv1"] == placed["conv2"] == "tiny", placed
+    text = (WORK / "digits/report.txt").read_text()
+    assert "precision int8" in text and "fp16" not in text, text
+
+
 def check_options():
     assert "--target-opt tiny.board=small" in run(MRVLC, "targets", "show", "tiny", "--target-dir", ".")
     refused = {"tiny.bord=large": "is no option of 'tiny', whose options are board, strict; did you mean 'board'?",
@@ -182,6 +195,7 @@ constants = network()
 run(MRVLC, "compile", "net.onnx", *OPTIONS, "-o", "out", "--emit", "disasm")
 check_shown(constants)
 check_said()
+check_made_int8()
 check_options()
 check_faults()
 print("integers of plug-ins: as they should be")
