@@ -1,5 +1,6 @@
 # One target a folder. `mrvlc_component(tensor DEPS support LIBS fmt::fmt)` builds lib/tensor/*.cpp into the static
-# library mrvlc_tensor; DEPS are other components (edges of docs/architecture.md, checked by a test), LIBS are external.
+# library mrvlc_tensor; DEPS are other components (edges of docs/architecture.md, checked by a test), LIBS are external;
+# FLAT: its folders are not compiled.
 add_library(mrvlc_options INTERFACE)
 target_include_directories(mrvlc_options INTERFACE ${PROJECT_SOURCE_DIR}/include)
 # Checks of the C++ library and of glibc, and a guarded stack, in what is shipped; a debug build says itself what it checks.
@@ -33,8 +34,12 @@ function(mrvlc_compile_together target)
 endfunction()
 
 function(mrvlc_component name)
-  cmake_parse_arguments(ARG "" "" "DEPS;LIBS;PRIVATE_LIBS;SOURCES;SEPARATE" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp ${CMAKE_CURRENT_SOURCE_DIR}/*/*.cpp)
+  cmake_parse_arguments(ARG "FLAT" "" "DEPS;LIBS;PRIVATE_LIBS;SOURCES;SEPARATE" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  if(NOT ARG_FLAT)
+    file(GLOB rooms CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/*.cpp)
+    list(APPEND sources ${rooms})
+  endif()
   list(APPEND sources ${ARG_SOURCES})
   if(NOT sources)
     message(FATAL_ERROR "component ${name} has no sources")

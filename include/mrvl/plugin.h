@@ -85,7 +85,8 @@ typedef struct mrvl_plugin_region {
   uint32_t capture_count;
 } mrvl_plugin_region;
 
-/* A setting that target.json declares under "options": what --target-opt NAME.KEY=VALUE said, or the default. */
+/* A setting that target.json declares under "options": what --target-opt NAME.KEY=VALUE said, or the default.
+ */
 typedef struct mrvl_plugin_option {
   uint32_t size;
   const char *key, *value;

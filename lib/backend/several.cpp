@@ -30,6 +30,9 @@ class Several : public Backend {
   bool needs_product() const override {
     return std::ranges::all_of(parts_, [](const auto& p) { return p->needs_product(); });
   }
+  bool sees_integers() const override {
+    return std::ranges::any_of(parts_, [](const auto& p) { return p->sees_integers(); });
+  }
   const std::vector<rules::LayerWord>& layer_words() const override { return parts_.front()->layer_words(); }
   rules::RuleFile rule_file() const override { return parts_.front()->rule_file(); }
   const partition::SoundRules& rules() const override { return parts_.front()->rules(); }

@@ -1,9 +1,11 @@
-// Calls of a plug-in (legal, cost, encode, run), and what is checked of its answers before they are believed.
+// Calls of a plug-in (configure, legal, cost, encode), and what is checked of its answers before they are
+// believed.
 #include "plugin.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <set>
 
 #include "mrvlc/ops/dynamic_shapes.h"
@@ -17,6 +19,7 @@
 #include "plugin_code.h"
 #include "plugin_region.h"
 #include "plugin_run.h"
+#include "plugin_timing.h"
 
 namespace mrvlc::backends {
 namespace {
@@ -24,6 +27,15 @@ namespace {
 // A mistake in a package or its library must not take all memory.
 constexpr size_t kMaxRules = size_t{16} << 20, kMaxLibrary = size_t{1} << 30;
 constexpr size_t kMostText = 400;
+
+using Options = std::vector<std::pair<std::string, std::string>>;
+
+// What a package holds beside target.json; of one that is built in the library has no bytes.
+struct LoadedPlugin {
+  plugin::Plugin plugin;
+  rules::RuleFile rules;
+  std::string library;
+};
 
 std::string text_of(const char* text) {
   return text == nullptr ? std::string() : printable(text, kMostText);
@@ -54,47 +66,55 @@ partition::Region alone(const ir::Graph& graph, const partition::Layer& layer) {
   return out;
 }
 
-// What a plug-in says of the time, as a whole.
-class Told : public backend::Timing {
- public:
-  explicit Told(uint64_t cycles) : cycles_(cycles) {}
-  uint64_t cycles() const override { return cycles_; }
-  std::map<uint32_t, uint64_t> layer_cycles(const std::vector<backend::CodeRange>&) const override {
-    return {};
-  }
-  report::Region profile(const backend::CodeIndex& index, uint32_t region, bool) const override {
-    report::Region r;
-    r.id = region;
-    r.detailed = false;
-    r.main_cycles = cycles_;
-    r.layers = index.layers(region);
-    return r;
-  }
-  std::vector<report::MemoryUse> memory(const std::vector<backend::MemoryUse>&) const override { return {}; }
-
- private:
-  uint64_t cycles_;
-};
+// Who configured a library last, by its identity: it may be open for several with different options.
+std::map<const void*, uint64_t>& configured() {
+  static std::map<const void*, uint64_t> last;
+  return last;
+}
 
 class PluginBackend : public backend::Backend {
  public:
-  PluginBackend(target::PluginPackage package, plugin::Plugin plugin, rules::RuleFile file,
-                partition::SoundRules rules, std::string library)
+  PluginBackend(target::PluginPackage package, LoadedPlugin loaded, partition::SoundRules rules,
+                Options options)
       : package_(std::move(package)),
-        plugin_(std::move(plugin)),
-        file_(std::move(file)),
+        plugin_(std::move(loaded.plugin)),
+        file_(std::move(loaded.rules)),
         rules_(std::move(rules)),
-        library_(std::move(library)) {}
+        library_(std::move(loaded.library)),
+        options_(std::move(options)) {}
+
+  // Before anything else is asked. MRV0356: it does not take its options.
+  Status configure() const {
+    static uint64_t opened = 0;
+    if (number_ == 0) number_ = ++opened;
+    const mrvl_plugin& table = plugin_.table();
+    if (table.configure == nullptr || configured()[plugin_.identity()] == number_) return {};
+    std::vector<mrvl_plugin_option> list;
+    for (const auto& [key, value] : options_)
+      list.push_back({sizeof(mrvl_plugin_option), key.c_str(), value.c_str()});
+    int code = 0;
+    {
+      const plugin::Call guest(machine().name, "configure");
+      code = table.configure(table.context, list.data(), static_cast<uint32_t>(list.size()));
+    }
+    if (code != 0)
+      return make_diag<DiagCode::MRV0356>(printable(machine().name), "configure",
+                                          "fails: " + plugin_.said(code));
+    configured()[plugin_.identity()] = number_;
+    return {};
+  }
 
   const target::Machine& machine() const override { return package_.machine; }
   bool half() const override { return false; }
   bool needs_product() const override { return false; }
+  bool sees_integers() const override { return package_.integers; }
   const std::vector<rules::LayerWord>& layer_words() const override { return partition::free_layer_words(); }
   rules::RuleFile rule_file() const override { return file_; }
   const partition::SoundRules& rules() const override { return rules_; }
   backend::PassLimits pass_limits() const override { return {}; }
   uint32_t tiles() const override { return 1; }
   std::vector<std::pair<std::string, std::string>> device_files() const override {
+    if (library_.empty()) return {};  // built in
     return {{package_.library, library_}, {package_.rules, file_.text}};
   }
 
@@ -147,7 +167,8 @@ class PluginBackend : public backend::Backend {
     out.section_counts = {0, out.instructions.back().end, 0};
     out.inputs = ports_of(graph, region.inputs);
     out.outputs = ports_of(graph, region.outputs);
-    const plugin::File file{shown.input_bytes(), shown.output_bytes(), made.cycles, std::move(made.bytes)};
+    const plugin::File file{shown.input_bytes(), shown.output_bytes(), made.cycles, std::move(made.bytes),
+                            std::move(made.times)};
     out.bytes = plugin::write_file(file);
     std::memcpy(out.identity.data(), out.bytes.data() + MRVL_IDENTITY_OFFSET, out.identity.size());
     out.estimated_cycles = file.cycles;
@@ -159,8 +180,8 @@ class PluginBackend : public backend::Backend {
   }
 
   Result<std::unique_ptr<backend::Timing>> time(std::string_view binary) const override {
-    MRVLC_ASSIGN(const plugin::File file, plugin::read_file(binary));
-    return std::unique_ptr<backend::Timing>(std::make_unique<Told>(file.cycles));
+    MRVLC_ASSIGN(plugin::File file, plugin::read_file(binary));
+    return plugin_timing(std::move(file));
   }
   bool runs_here() const override { return plugin_.table().run != nullptr; }
   Result<std::unique_ptr<backend::Executor>> executor(std::string_view binary) const override {
@@ -169,13 +190,15 @@ class PluginBackend : public backend::Backend {
   }
   Result<std::string> disassembly(std::string_view binary,
                                   const std::vector<backend::CodeRange>& ranges) const override {
-    return backends::disassembly(binary, ranges);
+    MRVLC_TRY(configure());
+    return plugin_listing(plugin_, machine().name, binary, ranges);
   }
 
  private:
   // A function of the table, called for a layer. What it must not change is looked at behind it.
   int asked(std::string_view function, const ir::Graph& graph, const partition::Layer& layer,
             const PluginRegion& shown, const std::function<int(const mrvl_plugin&)>& call) const {
+    if (Status s = configure(); !s.ok() && fault_.ok()) fault_ = std::move(s);
     const ir::Node& node = graph.node(layer.anchor);
     const size_t before = shown.hash_of_constants();
     int code = 0;
@@ -229,6 +252,7 @@ class PluginBackend : public backend::Backend {
     // What it points to is the plug-in's: reading it may end the process.
     const ir::Node& first = graph.node(region.layers.front().anchor);
     const plugin::Call guest(machine().name, "encode", printable(first.name, 160), first.op->name);
+    if (plugin_.table().version < 2) code.range_cycles = nullptr;
     EncodedRegion out;
     if (std::string fault = read_code(code, graph, shown, out); !fault.empty())
       return in_encode(graph, region, fault);
@@ -253,7 +277,9 @@ class PluginBackend : public backend::Backend {
   plugin::Plugin plugin_;
   rules::RuleFile file_;
   partition::SoundRules rules_;
-  std::string library_;  // its bytes
+  std::string library_;  // its bytes; empty: built in
+  Options options_;
+  mutable uint64_t number_ = 0;  // of those that were opened
   mutable Status fault_;
 };
 
@@ -269,6 +295,40 @@ Status check_settings(std::string_view name, const Settings& settings) {
   return {};
 }
 
+// All that the package declares, in its order.
+Options options_of(const target::PluginPackage& package, const Settings& settings) {
+  Options out;
+  for (const target::PackageOption& o : package.options) {
+    const auto given = std::ranges::find(settings.options, o.key, &Options::value_type::first);
+    out.emplace_back(o.key, given == settings.options.end() ? o.standard : given->second);
+  }
+  return out;
+}
+
+Result<LoadedPlugin> load(const target::PluginPackage& package, const target::TargetText& text) {
+  const std::string& name = package.machine.name;
+  if (text.plugin != nullptr) {
+    MRVLC_ASSIGN(plugin::Plugin plugin, plugin::Plugin::built_in(text.plugin, name));
+    return LoadedPlugin{std::move(plugin), {package.rules, text.rules, true}, {}};
+  }
+  const std::filesystem::path folder = text.files.front().path.parent_path();
+  MRVLC_ASSIGN(plugin::Plugin plugin, plugin::Plugin::open(folder / package.library, name));
+  LoadedPlugin out{std::move(plugin), {(folder / package.rules).string(), {}, true}, {}};
+  MRVLC_ASSIGN(out.library, read_file(folder / package.library, kMaxLibrary));
+  MRVLC_ASSIGN(out.rules.text, read_file(folder / package.rules, kMaxRules));
+  return out;
+}
+
+// Nobody would read what is set.
+Status check_configurable(const target::PluginPackage& package, const plugin::Plugin& plugin) {
+  if (package.options.empty() || plugin.table().configure != nullptr) return {};
+  const std::string_view why =
+      plugin.table().version < 2
+          ? "is of version 1 of the interface, which has no options; target.json declares some"
+          : "lacks the function 'configure', which the options of target.json are for";
+  return make_diag<DiagCode::MRV0355>(printable(package.machine.name), printable(package.library), why);
+}
+
 }  // namespace
 
 Result<Opened> open_plugin(std::string_view name, const target::TargetText& text, const Settings& settings) {
@@ -276,15 +336,15 @@ Result<Opened> open_plugin(std::string_view name, const target::TargetText& text
   if (package.machine.name != name)
     return make_diag<DiagCode::MRV0351>(printable(name), "name", "differs from the name it was asked for by");
   MRVLC_TRY(check_settings(name, settings));
-  const std::filesystem::path folder = text.files.front().path.parent_path();
-  MRVLC_ASSIGN(plugin::Plugin plugin, plugin::Plugin::open(folder / package.library, package.machine.name));
-  MRVLC_ASSIGN(std::string library, read_file(folder / package.library, kMaxLibrary));
-  rules::RuleFile file{(folder / package.rules).string(), {}, true};
-  MRVLC_ASSIGN(file.text, read_file(folder / package.rules, kMaxRules));
+  MRVLC_ASSIGN(LoadedPlugin loaded, load(package, text));
+  MRVLC_TRY(check_configurable(package, loaded.plugin));
   MRVLC_ASSIGN(partition::SoundRules rules,
-               partition::sound_rules(std::nullopt, {file}, partition::free_layer_words()));
-  return Opened(std::make_unique<PluginBackend>(std::move(package), std::move(plugin), std::move(file),
-                                                std::move(rules), std::move(library)));
+               partition::sound_rules(std::nullopt, {loaded.rules}, partition::free_layer_words()));
+  Options options = options_of(package, settings);
+  auto out = std::make_unique<PluginBackend>(std::move(package), std::move(loaded), std::move(rules),
+                                             std::move(options));
+  MRVLC_TRY(out->configure());
+  return Opened(std::move(out));
 }
 
 }  // namespace mrvlc::backends

@@ -1,6 +1,7 @@
 // A target behind a plug-in (mrvl/plugin.h), as a back end.
 #pragma once
 #include "mrvlc/backends/open.h"
+#include "mrvlc/plugin/plugin.h"
 
 namespace mrvlc::backends {
 
@@ -8,8 +9,11 @@ namespace mrvlc::backends {
 // the package; MRV0004 for settings that no plug-in takes.
 Result<Opened> open_plugin(std::string_view name, const target::TargetText& text, const Settings& settings);
 
-// mrvlc cannot read its instructions: whose they are, and the bytes.
+// Without the plug-in nobody can read its instructions: whose they are, and the bytes.
 Result<std::string> plugin_disassembly(std::string_view binary,
                                        const std::vector<backend::CodeRange>& ranges);
+// Its instructions as it says them; the same as above where it has no such function. MRV0356.
+Result<std::string> plugin_listing(const plugin::Plugin& plugin, const std::string& target,
+                                   std::string_view binary, const std::vector<backend::CodeRange>& ranges);
 
 }  // namespace mrvlc::backends

@@ -53,14 +53,29 @@ std::string add_range(const mrvl_plugin_region& view, const mrvl_plugin_range& r
   return {};
 }
 
+std::string read_times(const mrvl_plugin_code& code, EncodedRegion& out) {
+  if (code.range_cycles == nullptr) return {};
+  for (uint32_t i = 0; i < code.range_count; ++i) {
+    const backend::CodeRange& r = out.instructions[i];
+    const uint64_t cycles = code.range_cycles[i];
+    if (cycles > code.cycles)
+      return fmt::format("gives range [{}, {}) {} cycles, more than the {} of an inference", r.begin, r.end,
+                         cycles, code.cycles);
+    out.times.push_back({r.end, cycles});
+  }
+  return {};
+}
+
 }  // namespace
 
 bool operator==(const EncodedRegion& a, const EncodedRegion& b) {
   const auto same = [](const backend::CodeRange& x, const backend::CodeRange& y) {
     return x.begin == y.begin && x.end == y.end && x.layer == y.layer && x.expr == y.expr;
   };
+  const auto as_long = [](const auto& x, const auto& y) { return x.end == y.end && x.cycles == y.cycles; };
   return a.bytes == b.bytes && a.cycles == b.cycles &&
-         std::ranges::equal(a.instructions, b.instructions, same);
+         std::ranges::equal(a.instructions, b.instructions, same) &&
+         std::ranges::equal(a.times, b.times, as_long);
 }
 
 std::string read_code(const mrvl_plugin_code& code, const ir::Graph& graph, const PluginRegion& shown,
@@ -76,6 +91,7 @@ std::string read_code(const mrvl_plugin_code& code, const ir::Graph& graph, cons
   for (uint32_t l = 0; l < view.layer_count; ++l)
     if (!has[l] && computes(graph, shown, view.layers[l]))
       return fmt::format("gives no instruction to layer {}, rule '{}'", l, view.layers[l].rule);
+  if (std::string fault = read_times(code, out); !fault.empty()) return fault;
   out.cycles = code.cycles;
   out.bytes.assign(static_cast<const char*>(code.bytes), code.byte_count);
   return {};

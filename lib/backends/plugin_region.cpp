@@ -1,11 +1,14 @@
 // Nodes, values, attributes and layers of a region as arrays of the C interface, by index into each other.
 #include "plugin_region.h"
 
+#include <algorithm>
+
 namespace mrvlc::backends {
 
 PluginRegion::PluginRegion(const ir::Graph& graph, const partition::Region& region) : graph_(graph) {
   for (const partition::Layer& layer : region.layers) {
     std::vector<uint32_t>& nodes = lists_.emplace_back();
+    const auto first = static_cast<uint32_t>(nodes_.size());
     uint32_t anchor = 0;
     for (ir::NodeId id : layer.nodes) {
       if (id == layer.anchor) anchor = static_cast<uint32_t>(nodes_.size());
@@ -15,6 +18,7 @@ PluginRegion::PluginRegion(const ir::Graph& graph, const partition::Region& regi
     layers_.push_back({sizeof(mrvl_plugin_layer), texts_.emplace_back(layer.rule).c_str(),
                        texts_.emplace_back(name(layer.kind)).c_str(), nodes.data(),
                        static_cast<uint32_t>(nodes.size()), anchor});
+    add_captures(layer, static_cast<uint32_t>(layers_.size() - 1), first);
   }
   view_.size = sizeof view_;
   view_.inputs = indices(region.inputs);
@@ -26,6 +30,8 @@ PluginRegion::PluginRegion(const ir::Graph& graph, const partition::Region& regi
   view_.layers = layers_.data();
   view_.value_count = static_cast<uint32_t>(values_.size());
   view_.node_count = static_cast<uint32_t>(nodes_.size());
+  view_.captures = captures_.data();
+  view_.capture_count = static_cast<uint32_t>(captures_.size());
   view_.layer_count = static_cast<uint32_t>(layers_.size());
   for (ir::ValueId v : region.inputs) input_bytes_.push_back(values_[value_index_.at(v)].bytes);
   for (ir::ValueId v : region.outputs) output_bytes_.push_back(values_[value_index_.at(v)].bytes);
@@ -85,6 +91,23 @@ void PluginRegion::add_node(ir::NodeId id) {
   out.attribute_count = static_cast<uint32_t>(attributes.size());
   nodes_.push_back(out);
   node_ids_.push_back(id);
+}
+
+// `first_node`: the layer's own.
+void PluginRegion::add_captures(const partition::Layer& layer, uint32_t index, uint32_t first_node) {
+  for (const partition::LayerCapture& c : layer.captures) {
+    mrvl_plugin_capture out{};
+    out.size = sizeof out;
+    out.name = texts_.emplace_back(c.name).c_str();
+    out.layer = index;
+    out.node = out.value = MRVL_PLUGIN_NONE;
+    const auto node = std::ranges::find(layer.nodes, c.node);
+    if (c.node.valid() && node != layer.nodes.end())
+      out.node = first_node + static_cast<uint32_t>(node - layer.nodes.begin());
+    if (const auto value = value_index_.find(c.value); c.value.valid() && value != value_index_.end())
+      out.value = value->second;
+    captures_.push_back(out);
+  }
 }
 
 // Numbers and texts; a tensor, a list of texts or a graph is not shown.

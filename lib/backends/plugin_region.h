@@ -25,6 +25,7 @@ class PluginRegion {
   uint32_t value(ir::ValueId id);
   const uint32_t* indices(const std::vector<ir::ValueId>& values);
   void add_node(ir::NodeId id);
+  void add_captures(const partition::Layer& layer, uint32_t index, uint32_t first_node);
   void add_attribute(const ir::AttrSpec& spec, const ir::Attr& attr,
                      std::vector<mrvl_plugin_attribute>& list);
 
@@ -32,6 +33,7 @@ class PluginRegion {
   std::vector<mrvl_plugin_value> values_;
   std::vector<mrvl_plugin_node> nodes_;
   std::vector<mrvl_plugin_layer> layers_;
+  std::vector<mrvl_plugin_capture> captures_;
   std::vector<ir::NodeId> node_ids_;
   std::map<ir::ValueId, uint32_t> value_index_;
   std::vector<uint64_t> input_bytes_, output_bytes_;

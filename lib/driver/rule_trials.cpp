@@ -24,11 +24,12 @@ constexpr size_t kFurthest = 3;  // attempts that are told of a rule
 struct Graphs {
   ir::Graph imported, canonical;
   ir::Graph integers;  // canonical, but for weights behind DequantizeLinear
+  bool one = false;    // of a target that sees integers: canonical has them
 
   const ir::Graph& of(const rules::Rule& rule) const {
     if (rule.stage == rules::Stage::Source) return imported;
     const bool call = rule.layer == rules::kCallKind;  // a library has one graph
-    return !call && partition::asks_for_integers(rule) ? integers : canonical;
+    return !call && !one && partition::asks_for_integers(rule) ? integers : canonical;
   }
   // What becomes of a match is known when the passes have run.
   bool canonical_for(const rules::Rule& rule) const {
@@ -94,14 +95,13 @@ struct Subject {
   rules::Verdict legal(const ir::Graph& graph, const rules::Match& m) const {
     if (m.rule->layer == partition::kCpuKind) return {};
     if (backend == nullptr) return partition::callable(graph, m, in_order(graph, m.nodes));
-    const partition::Layer layer{m.rule->name, *find_layer_kind(m.rule->layer), m.nodes, m.anchor};
-    const partition::Legality l = backend->legal(graph, layer);
+    const partition::Legality l = backend->legal(graph, partition::layer_of(m, 0));
     return {l.ok, l.condition, l.actual, l.limit, l.reason};
   }
   // The passes of a compile for it.
   Status simplify(ir::Graph& graph, const passes::RunOptions& run) const {
     if (backend == nullptr) return run_passes(graph, host_pipeline_for(library), run, library);
-    return passes::run_passes(graph, pipeline_for(*backend), run);
+    return run_passes(graph, pipeline_for(*backend), run, library, {backend.get()});
   }
 
  private:
@@ -202,7 +202,7 @@ std::optional<Graphs> graphs_of(const CompileOptions& options, const Subject& su
                                 Diagnostics& diagnostics) {
   auto model = onnx::import_file(options.model, options.import, diagnostics);
   if (!model) return std::nullopt;
-  Graphs g{model->graph, std::move(model->graph), {}};
+  Graphs g{model->graph, std::move(model->graph), {}, subject.library.integers};
   passes::RunOptions run;
   if (subject.backend != nullptr) limit_passes(run.context, subject.backend->pass_limits());
   auto integers = with_integer_weights(g.imported, run);
@@ -230,6 +230,8 @@ std::optional<Setup> set_up(const CompileOptions& options, Diagnostics& diagnost
     return std::nullopt;
   }
   Setup out{{std::move(*backend), *library ? *std::move(*library) : Libraries()}, {}, {}};
+  if (out.subject.backend != nullptr && out.subject.backend->sees_integers())
+    add_integer_passes(out.subject.library);
   // By themselves: it does not matter here which of them would win.
   rules::LoadResult loaded = *library ? partition::load_library_rules(*files)
                                       : partition::load_rules({}, *files, out.subject.backend->layer_words());

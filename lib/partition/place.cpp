@@ -118,14 +118,10 @@ class Placer {
               "rounded behind it",
               {},
               "its result is rounded to integers next, in another layer, and would come rounded to fp16."};
-    Legality l = p_.parts[part_]->legal(p_.graph, layer_of_match(match));
+    Legality l = p_.parts[part_]->legal(p_.graph, layer_of(match, part_));
     if (l.ok) return {};
     std::string condition = fmt::format("layer {}: {}", match.rule->layer, l.condition);
     return {false, std::move(condition), std::move(l.actual), std::move(l.limit), std::move(l.reason)};
-  }
-
-  Layer layer_of_match(const rules::Match& match) const {
-    return {match.rule->name, *find_layer_kind(match.rule->layer), match.nodes, match.anchor, part_};
   }
 
   // Whether it takes a part of an exact chain alone.
@@ -268,7 +264,7 @@ class Placer {
       p_.layer_of[n.index()] = static_cast<uint32_t>(p_.layers.size());
       settle(rule, n);
     }
-    p_.layers.push_back(layer_of_match(match));
+    p_.layers.push_back(layer_of(match, part_));
   }
 
   void take_call(const rules::Rule& rule, const rules::Match& match) {

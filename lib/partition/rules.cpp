@@ -83,4 +83,29 @@ Result<SoundRules> sound_rules(const BuiltIn& builtin, const std::vector<rules::
   return sound(load_rules(builtin, files, kinds));
 }
 
+namespace {
+
+// Names in the order of the pattern; of a list each value has an entry.
+std::vector<LayerCapture> captures_of(const rules::Match& match) {
+  std::vector<LayerCapture> out;
+  for (const rules::Binding& b : match.bindings) {
+    if (b.capture.empty() || b.unbound) continue;
+    if (!b.list) {
+      out.push_back({b.capture, b.is_node && !b.absent ? b.node : ir::NodeId(), b.value});
+      continue;
+    }
+    for (size_t i = 0; i < std::max(b.values.size(), b.nodes.size()); ++i)
+      out.push_back({b.capture, i < b.nodes.size() ? b.nodes[i] : ir::NodeId(),
+                     i < b.values.size() ? b.values[i] : ir::ValueId()});
+  }
+  return out;
+}
+
+}  // namespace
+
+Layer layer_of(const rules::Match& match, uint32_t accelerator) {
+  return {match.rule->name,  *find_layer_kind(match.rule->layer), match.nodes, match.anchor, accelerator,
+          captures_of(match)};
+}
+
 }  // namespace mrvlc::partition

@@ -27,8 +27,12 @@ std::string outline(const Region& r, size_t rows) {
   std::string out = fmt::format("region {}: {}, {} layers, {} MACs\n", r.id,
                                 r.cycles() == 0 ? "cycles not known" : fmt::format("{} cycles", r.cycles()),
                                 r.layers.size(), r.macs);
-  for (size_t i = 0; i < std::min(rows, r.layers.size()); ++i)
-    out += fmt::format("  {:<14} {}\n", printable(r.layers[i].kind), printable(r.layers[i].operators, 400));
+  const bool timed = std::ranges::any_of(r.layers, [](const Layer& l) { return l.cycles > 0; });
+  for (size_t i = 0; i < std::min(rows, r.layers.size()); ++i) {
+    const Layer& l = r.layers[i];
+    if (timed) out += fmt::format("{:>10} {:>6.2f} %", l.cycles, 100 * share(l.cycles, r.cycles()));
+    out += fmt::format("  {:<14} {}\n", printable(l.kind), printable(l.operators, 400));
+  }
   if (r.layers.size() > rows) out += fmt::format("  {} more layers\n", r.layers.size() - rows);
   return out;
 }

@@ -306,9 +306,13 @@ mrvlc::Status find_target(const std::string& target, SimulatorDevice& device) {
     return {};
   }
   MRVLC_ASSIGN(const mrvlc::target::PluginPackage package, mrvlc::target::parse_plugin(text.json, target));
+  const std::string& name = package.machine.name;
+  if (text.plugin != nullptr) {
+    MRVLC_ASSIGN(device.plugin, mrvlc::plugin::Plugin::built_in(text.plugin, name));
+    return {};
+  }
   MRVLC_ASSIGN(device.plugin,
-               mrvlc::plugin::Plugin::open(text.files.front().path.parent_path() / package.library,
-                                           package.machine.name));
+               mrvlc::plugin::Plugin::open(text.files.front().path.parent_path() / package.library, name));
   return {};
 }
 

@@ -12,6 +12,7 @@ struct BuiltinTarget {
   std::string_view name, json;
   std::string_view rules;              // NAME.rules of its folder; empty: there is none
   std::span<const BuiltinFile> files;  // the headers and C sources of its folder
+  PluginEntry plugin;                  // of a plug-in, whose C++ is compiled in; else null
 };
 extern const BuiltinTarget kBuiltinTargets[];
 extern const size_t kBuiltinTargetCount;

@@ -16,7 +16,6 @@ namespace mrvlc::target {
 namespace {
 
 constexpr size_t kMaxFiles = 64;
-constexpr int64_t kMaxSteps = 16;
 
 class LibraryReader : PackageFields {
  public:
@@ -35,7 +34,7 @@ class LibraryReader : PackageFields {
     MRVLC_TRY(standard());
     MRVLC_TRY(flag("split_bias", out_.split_bias));
     MRVLC_TRY(flag("integers", out_.integers));
-    MRVLC_TRY(steps());
+    MRVLC_TRY(steps(out_.steps));
     if (out_.rules.empty()) out_.rules.push_back(out_.name + ".rules");
     return std::move(out_);
   }
@@ -48,23 +47,6 @@ class LibraryReader : PackageFields {
     if (std::ranges::find(kStandards, name) == std::end(kStandards))
       return field("standard", fmt::format("is none of {}", fmt::join(kStandards, ", ")));
     out_.standard = name;
-    return {};
-  }
-
-  Status steps() {
-    const auto value = root_.find("steps");
-    if (value == root_.end()) return {};
-    if (!value->is_number_integer() || *value < 0 || *value > kMaxSteps)
-      return field("steps", fmt::format("is no whole number from 0 to {}", kMaxSteps));
-    out_.steps = value->get<int64_t>();
-    return {};
-  }
-
-  Status flag(const char* key, bool& out) const {
-    const auto value = root_.find(key);
-    if (value == root_.end()) return {};
-    if (!value->is_boolean()) return field(key, "is neither true nor false");
-    out = value->get<bool>();
     return {};
   }
 

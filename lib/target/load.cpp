@@ -99,6 +99,7 @@ class Reader {
           if (parts_.empty()) {
             out_.rules = t.rules;
             out_.builtin_files = t.files;
+            out_.plugin = t.plugin;
           }
           return std::string(t.json);
         }

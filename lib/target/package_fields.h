@@ -40,6 +40,25 @@ class PackageFields {
     return {};
   }
 
+  Status flag(const char* key, bool& out) const {
+    const auto value = root_.find(key);
+    if (value == root_.end()) return {};
+    if (!value->is_boolean()) return field(key, "is neither true nor false");
+    out = value->get<bool>();
+    return {};
+  }
+
+  // By which an int8 result may differ from ONNX's.
+  Status steps(int64_t& out) const {
+    constexpr int64_t kMost = 16;
+    const auto value = root_.find("steps");
+    if (value == root_.end()) return {};
+    if (!value->is_number_integer() || *value < 0 || *value > kMost)
+      return field("steps", fmt::format("is no whole number from 0 to {}", kMost));
+    out = value->get<int64_t>();
+    return {};
+  }
+
   std::string shown_;
   std::string_view kind_;
   Json root_;

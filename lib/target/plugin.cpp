@@ -6,6 +6,7 @@
 
 #include "mrvlc/support/diag/target.h"
 #include "package_fields.h"
+#include "package_options.h"
 #include "plugin_templates.h"
 #include "text.h"
 
@@ -20,7 +21,7 @@ class PluginReader : PackageFields {
 
   Result<PluginPackage> run(std::string_view text) {
     MRVLC_TRY(open(text, {"name", "description", "kind", "library", "rules", "max_layers", "max_ports",
-                          "max_batch", "clock_ghz", "launch_us"}));
+                          "max_batch", "clock_ghz", "launch_us", "integers", "steps", "options"}));
     Machine& m = out_.machine;
     MRVLC_TRY(text_of("name", m.name));
     MRVLC_TRY(text_of("description", m.description));
@@ -31,6 +32,9 @@ class PluginReader : PackageFields {
     MRVLC_TRY(count_of("max_batch", 8, kMostBatch, m.max_batch));
     MRVLC_TRY(number_of("clock_ghz", 1, 1e-6, m.clock_ghz));
     MRVLC_TRY(number_of("launch_us", 0, 0, m.launch_us));
+    MRVLC_TRY(flag("integers", out_.integers));
+    MRVLC_TRY(steps(out_.steps));
+    MRVLC_TRY(options());
     m.max_tiles = 1;
     m.tile_counts = {1};
     return std::move(out_);
@@ -45,6 +49,13 @@ class PluginReader : PackageFields {
     }
     if (is_safe_file(out, false) && out.ends_with(ending)) return {};
     return field(key, fmt::format("takes the name of a file that ends in '{}', without folders", ending));
+  }
+
+  Status options() {
+    const auto value = root_.find("options");
+    if (value == root_.end()) return {};
+    const std::string fault = read_options(*value, out_.options);
+    return fault.empty() ? Status() : field("options", fault);
   }
 
   Status count_of(const char* key, uint32_t absent, uint32_t most, uint32_t& out) const {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mrvlc::backends {
@@ -11,8 +12,10 @@ struct Settings {
   // How many schedules are tried and estimated before the best is taken: 1 few, 2 many. Any gives the same
   // results.
   uint32_t effort = 1;
-  bool pin_weights = false;              // weights stay on chip from one inference to the next
-  bool silicon_id = false;               // binaries name the architecture of the silicon
+  bool pin_weights = false;  // weights stay on chip from one inference to the next
+  bool silicon_id = false;   // binaries name the architecture of the silicon
+  // Of a package that declares options: keys and values, checked, where they are not the defaults.
+  std::vector<std::pair<std::string, std::string>> options = {};
   std::vector<std::string> stages = {};  // whose texts are wanted in RegionCode::texts, see stage_names()
 };
 

@@ -25,6 +25,9 @@ class Accelerator {
   virtual bool half() const { return true; }
   // Without a convolution or a matrix product near, what it saves is not worth the way to it.
   virtual bool needs_product() const { return true; }
+  // Its rules see quantised networks with integers right in front of every layer, and weights behind their
+  // DequantizeLinear.
+  virtual bool sees_integers() const { return false; }
 
   // Kinds of layers that its rules may make.
   virtual const std::vector<rules::LayerWord>& layer_words() const { return partition::layer_words(); }

@@ -7,6 +7,13 @@
 
 namespace mrvlc::partition {
 
+// What a name of a rule stands for in a layer.
+struct LayerCapture {
+  std::string name;        // as in the rule, without '%'; of a list once for each of its values
+  ir::NodeId node = {};    // invalid: an operand, or an operator that is not there
+  ir::ValueId value = {};  // the operand, or what the node makes; invalid: not given
+};
+
 // Kinds a rule can make (the `layer` word of rule files). Semantics are those of the anchor operator plus the
 // epilogue chain.
 //   conv            Conv with constant weights, any group (depthwise included), 1-D and 2-D
@@ -31,7 +38,8 @@ struct Layer {
   ir::NodeId anchor;  // the operator that names the kind; nodes after it are its epilogue: a chain of
                       // element-wise operators, each reading the previous one's only output and constants or
                       // one other activation of the same shape (residual)
-  uint32_t accelerator = 0;  // that computes it: index into Accelerator::parts()
+  uint32_t accelerator = 0;                 // that computes it: index into Accelerator::parts()
+  std::vector<LayerCapture> captures = {};  // of the rule's match; none where it matched before the passes
 };
 
 struct Region {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "mrvlc/partition/region.h"
 #include "mrvlc/rules/predicates.h"
 #include "mrvlc/rules/rule_set.h"
 #include "mrvlc/target/machine.h"
@@ -32,5 +33,8 @@ Result<SoundRules> sound(rules::LoadResult loaded);
 // The same as a whole compile needs them.
 Result<SoundRules> sound_rules(const BuiltIn& builtin, const std::vector<rules::RuleFile>& files,
                                const std::vector<rules::LayerWord>& kinds = layer_words());
+
+// What a match makes, of a rule for an accelerator.
+Layer layer_of(const rules::Match& match, uint32_t accelerator);
 
 }  // namespace mrvlc::partition

@@ -66,6 +66,12 @@ struct MemoryUse {
   uint32_t layer = 0;
 };
 
+// Of instructions [begin, end), as a target says that tells no more; they may overlap in time.
+struct RangeTime {
+  uint64_t begin = 0, end = 0, cycles = 0;
+  uint32_t layer = 0, expr = 0;
+};
+
 struct Region {
   uint32_t id = 0;
   std::string file;
@@ -83,6 +89,7 @@ struct Region {
   std::vector<Bar> bars;
   std::vector<Stretch> path;
   std::vector<MemoryUse> memory;
+  std::vector<RangeTime> ranges;
   uint64_t cycles() const { return init_cycles + main_cycles + finish_cycles; }
 };
 

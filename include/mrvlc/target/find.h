@@ -3,6 +3,7 @@
 #pragma once
 #include <span>
 
+#include "mrvl/plugin.h"
 #include "mrvlc/target/machine.h"
 
 namespace mrvlc::target {
@@ -11,6 +12,9 @@ namespace mrvlc::target {
 struct BuiltinFile {
   std::string_view name, text;
 };
+
+// mrvl_plugin_open of a plug-in that is built in.
+using PluginEntry = const mrvl_plugin* (*)();
 
 // What else decided which text was found.
 struct Searched {
@@ -27,8 +31,9 @@ struct TargetText {
   };
   std::vector<File> files;  // the package's first, then what it extends; empty: it is built in
   Searched searched;
-  std::string rules = {};                           // of a library that is built in
-  std::span<const BuiltinFile> builtin_files = {};  // of the same
+  std::string rules = {};                           // of a library or a plug-in that is built in
+  std::span<const BuiltinFile> builtin_files = {};  // of a library that is built in
+  PluginEntry plugin = nullptr;                     // of a plug-in that is built in
 };
 
 // The package NAME of the `search` folders, the first that there is, else the built-in one, else that of

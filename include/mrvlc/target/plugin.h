@@ -2,6 +2,7 @@
 #pragma once
 #include "mrvlc/target/library.h"
 #include "mrvlc/target/machine.h"
+#include "mrvlc/target/package_option.h"
 
 namespace mrvlc::target {
 
@@ -9,6 +10,9 @@ struct PluginPackage {
   Machine machine;      // its name, limits, clock and launch; everything else is 0
   std::string library;  // files of the package's folder, plain names
   std::string rules;
+  bool integers = false;  // as of LibraryPackage, both
+  int64_t steps = 0;
+  std::vector<PackageOption> options;
 };
 
 // Whether the text of a target file says "kind": "plugin".

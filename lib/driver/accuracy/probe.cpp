@@ -129,14 +129,15 @@ int state_steps(const std::vector<calibration::InputHint>& hints, size_t samples
   return static_cast<int>(std::min(kMostSteps, runs / walks));
 }
 
-std::string how_inputs_were_made(size_t samples, bool kept, const calibration::Calibration* data,
-                                 bool ranged) {
+// `what`: that is compared with float32.
+std::string how_inputs_were_made(std::string_view what, size_t samples, bool kept,
+                                 const calibration::Calibration* data, bool ranged) {
   const std::string of =
       data != nullptr ? counted(static_cast<size_t>(data->samples), "sample") + " of calibration data" : "";
   if (kept)
-    return fmt::format("fp16 against float32 on {}, those that roundings move most of {}",
+    return fmt::format("{} against float32 on {}, those that roundings move most of {}", what,
                        counted(samples, "sample"), of);
-  return fmt::format("fp16 against float32 on {} of seeded inputs{}{}", counted(samples, "sample"),
+  return fmt::format("{} against float32 on {} of seeded inputs{}{}", what, counted(samples, "sample"),
                      data != nullptr ? ", distributed as in " + of : "",
                      ranged ? ", in the ranges of --input-range" : "");
 }
@@ -173,7 +174,8 @@ Result<Probe> Probe::begin(const PlacedModel& m, const CompileOptions& options,
                       : ranged        ? Accuracy::How::InputRange
                                       : Accuracy::How::Probe;
   out.accuracy_.on_data = kept > 0;
-  out.accuracy_.reason = how_inputs_were_made(samples, kept > 0, data, ranged);
+  out.accuracy_.reason =
+      how_inputs_were_made(m.backend->half() ? "fp16" : "the target", samples, kept > 0, data, ranged);
   out.named_ = named;
   if (options.quantized != nullptr && !options.quantized->inputs.empty()) {
     out.take_samples(*options.quantized, samples);

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 
+#include "inputs/target_options.h"
 #include "mrvlc/support/diag/mesh.h"
 #include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/diag/tools.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/hash.h"
 #include "mrvlc/support/mapped_file.h"
+#include "mrvlc/target/plugin.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
@@ -95,7 +97,10 @@ bool package_has(const std::string& target, const std::vector<fs::path>& search,
 Result<backends::Opened> OutputFolder::backend(const std::string& target, const std::vector<fs::path>& search,
                                                Libraries from) const {
   const std::string file = target_file(target, targets.size());
-  if (!files.contains(file)) return backends::find(target, search, {});
+  if (!files.contains(file)) {
+    MRVLC_ASSIGN(const target::TargetText found, target::find_target(target, search));
+    return backends::open(target, found, settings_of(target, found));
+  }
   target::TargetText text;
   MRVLC_ASSIGN(text.json, bytes(file));
   text.files.push_back({path / file, target, text.json});
@@ -111,7 +116,18 @@ Result<backends::Opened> OutputFolder::backend(const std::string& target, const 
       return make_diag<DiagCode::MRV1082>((path / other).string(),
                                           fmt::format("{}", fmt::join(targets, "' or '")));
   }
-  return backends::open(target, text, {});
+  return backends::open(target, text, settings_of(target, text));
+}
+
+// Who changed the package since has the defaults.
+backends::Settings OutputFolder::settings_of(const std::string& target,
+                                             const target::TargetText& text) const {
+  backends::Settings out;
+  if (!target::is_plugin(text.json) || !given.options.is_object()) return out;
+  std::vector<std::string> options;
+  for (const Json& option : given.options.value("target_opt", Json::array()))
+    if (option.is_string()) options.push_back(option.get<std::string>());
+  return apply_target_options(target, text, options, out).ok() ? out : backends::Settings();
 }
 
 Status OutputFolder::check_apart(const fs::path& written) const {

@@ -79,6 +79,8 @@ struct OutputFolder {
   Status check_apart(const std::filesystem::path& written) const;
 
  private:
+  // What --target-opt said of a plug-in.
+  backends::Settings settings_of(const std::string& target, const target::TargetText& text) const;
   Result<Json> parse(const std::string& file) const;
   Diag misread(const std::string& file, const json::Fault& fault) const;
 };

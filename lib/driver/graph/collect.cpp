@@ -227,7 +227,8 @@ class PlacedGraph {
   std::string precision(const partition::Region& region, ir::ValueId value) const {
     if (auto p = region.precisions.find(value); p != region.precisions.end()) return to_text(p->second);
     const ElementType type = g_.value(value).type.elem;
-    return is_float(type) ? "fp16" : std::string(name(type));
+    const bool half = m_.backend->part(region.accelerator).half();
+    return half && is_float(type) ? "fp16" : std::string(name(type));
   }
 
   const CompiledModel& m_;

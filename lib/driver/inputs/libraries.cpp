@@ -88,6 +88,11 @@ void add_once(std::vector<T>& list, const T& item) {
 
 }  // namespace
 
+void add_integer_passes(Libraries& out) {
+  add_once(out.passes, std::string_view("separate-dequantize"));
+  out.integers = true;
+}
+
 Status add_library(const std::string& name, const target::TargetText& text, std::string_view model,
                    Libraries& out, Diagnostics& diagnostics) {
   const bool built_in = text.files.empty();
@@ -107,8 +112,7 @@ Status add_library(const std::string& name, const target::TargetText& text, std:
   out.rule_files.insert(out.rule_files.end(), std::make_move_iterator(files.begin()),
                         std::make_move_iterator(files.end()));
   if (package.split_bias) add_once(out.passes, std::string_view("split-bias"));
-  if (package.integers) add_once(out.passes, std::string_view("separate-dequantize"));
-  out.integers = out.integers || package.integers;
+  if (package.integers) add_integer_passes(out);
   out.standard = target::both_standards(out.standard, package.standard);
   out.linked.standard = target::standard_flags(out.standard);
   for (const std::string& file : package.headers) {
@@ -126,64 +130,107 @@ Status add_library(const std::string& name, const target::TargetText& text, std:
 
 namespace {
 
-// By ONNX node that an accelerator takes where libraries leave it: how many of these have their turn before.
-using OfAccelerators = std::map<ir::SourceId, size_t>;
+// When an accelerator has its turn: how many libraries before it, and which of its parts it is.
+struct Taker {
+  size_t behind = 0;
+  uint32_t part = 0;
+};
+// By ONNX node: the accelerator that takes it where its weights are folded.
+using OfAccelerators = std::map<ir::SourceId, Taker>;
+
+size_t behind_of(const OtherTargets& others, uint32_t part) {
+  return part < others.turns.size() ? others.turns[part].behind : 0;
+}
+
+// Constraints, with the borders that the passes have kept; the graph has no fences then.
+std::shared_ptr<const partition::Pins> bordered(ir::Graph& graph, const OtherTargets& others) {
+  auto borders = passes::take_fences(graph);
+  if (others.pins == nullptr) return nullptr;
+  const auto pins = std::make_shared<partition::Pins>(*others.pins);
+  pins->borders = std::move(borders);
+  return pins;
+}
 
 Result<OfAccelerators> taken_by_accelerators(ir::Graph graph, std::span<const std::string_view> pipeline,
                                              const passes::RunOptions& run, const OtherTargets& others) {
   OfAccelerators out;
   if (others.accelerator == nullptr) return out;
+  const auto parts = others.accelerator->parts();
+  if (std::ranges::all_of(parts, [](const auto* part) { return part->sees_integers(); })) return out;
   MRVLC_TRY(passes::run_passes(graph, pipeline, run));
-  auto borders = passes::take_fences(graph);
   partition::Options options;
   options.turns = others.turns;
-  if (others.pins != nullptr) {
-    const auto pins = std::make_shared<partition::Pins>(*others.pins);
-    pins->borders = std::move(borders);
-    options.pins = pins;
-  }
+  options.pins = bordered(graph, others);
   MRVLC_ASSIGN(const partition::Partition p,
                partition::partition(graph, others.accelerator, options, others.sources));
   for (const partition::NodeDecision& d : p.decisions) {
     if (!d.accelerator) continue;
     const uint32_t part = p.regions[d.region].accelerator;
-    const size_t behind = part < others.turns.size() ? others.turns[part].behind : 0;
-    for (ir::SourceId s : graph.lineage(d.node).sources) out.emplace(s, behind);
+    if (parts[part]->sees_integers()) continue;
+    for (ir::SourceId s : graph.lineage(d.node).sources) out.emplace(s, Taker{behind_of(others, part), part});
   }
   return out;
 }
 
-bool comes_first(const ir::Graph& graph, const partition::Call& call, size_t library,
-                 const OfAccelerators& accelerators) {
-  return std::ranges::any_of(call.nodes, [&](ir::NodeId n) {
-    return std::ranges::any_of(graph.lineage(n).sources, [&](ir::SourceId s) {
-      const auto found = accelerators.find(s);
-      return found != accelerators.end() && found->second <= library &&
-             !dequantizes_constant(graph, graph.node(n));
-    });
-  });
-}
+// The ONNX nodes that dequantize weights of layers that are computed with integers.
+class TakenWeights {
+ public:
+  TakenWeights(const ir::Graph& graph, const OfAccelerators& accelerators)
+      : graph_(graph), accelerators_(accelerators) {}
 
-// Sorted: the ONNX nodes that dequantize weights of calls.
-Result<std::vector<ir::SourceId>> taken_weights(const ir::Graph& graph, const Libraries& libraries,
-                                                const OfAccelerators& accelerators,
-                                                std::shared_ptr<const partition::Pins> pins) {
-  partition::Options options;
-  options.pins = std::move(pins);
-  options.libraries = &libraries.rules;
-  MRVLC_ASSIGN(const partition::Partition p, partition::partition(graph, nullptr, options));
-  std::vector<ir::SourceId> out;
-  for (const partition::Call& call : p.calls) {
-    const auto library = std::ranges::find(libraries.rules, call.target, &partition::Library::target);
-    if (comes_first(graph, call, static_cast<size_t>(library - libraries.rules.begin()), accelerators))
-      continue;
-    for (ir::NodeId n : call.nodes) {
-      const auto& sources = graph.lineage(n).sources;
-      if (dequantizes_constant(graph, graph.node(n))) out.insert(out.end(), sources.begin(), sources.end());
+  // `before`: an accelerator has its turn before who takes these nodes.
+  template <class Before>
+  void add(const std::vector<ir::NodeId>& nodes, Before before) {
+    const bool comes_first = std::ranges::any_of(nodes, [&](ir::NodeId n) {
+      if (dequantizes_constant(graph_, graph_.node(n))) return false;
+      return std::ranges::any_of(graph_.lineage(n).sources, [&](ir::SourceId s) {
+        const auto found = accelerators_.find(s);
+        return found != accelerators_.end() && before(found->second);
+      });
+    });
+    if (comes_first) return;
+    for (ir::NodeId n : nodes) {
+      const auto& sources = graph_.lineage(n).sources;
+      if (dequantizes_constant(graph_, graph_.node(n)))
+        out_.insert(out_.end(), sources.begin(), sources.end());
     }
   }
-  std::ranges::sort(out);
-  return out;
+  std::vector<ir::SourceId> sorted() && {
+    std::ranges::sort(out_);
+    return std::move(out_);
+  }
+
+ private:
+  const ir::Graph& graph_;
+  const OfAccelerators& accelerators_;
+  std::vector<ir::SourceId> out_;
+};
+
+Result<std::vector<ir::SourceId>> taken_weights(ir::Graph graph, const Libraries& libraries,
+                                                const OfAccelerators& accelerators,
+                                                const OtherTargets& others) {
+  const bool asked = others.accelerator != nullptr && others.accelerator->sees_integers();
+  const partition::Accelerator* accelerator = asked ? others.accelerator : nullptr;
+  partition::Options options;
+  options.pins = others.pins;
+  if (asked) {
+    options.pins = bordered(graph, others);
+    options.turns = others.turns;
+  }
+  options.libraries = &libraries.rules;
+  MRVLC_ASSIGN(const partition::Partition p, partition::partition(graph, accelerator, options));
+  TakenWeights out(graph, accelerators);
+  for (const partition::Call& call : p.calls) {
+    const auto library = std::ranges::find(libraries.rules, call.target, &partition::Library::target);
+    const auto turn = static_cast<size_t>(library - libraries.rules.begin());
+    out.add(call.nodes, [&](const Taker& t) { return t.behind <= turn; });
+  }
+  for (const partition::Region& region : p.regions) {
+    if (!accelerator->parts()[region.accelerator]->sees_integers()) continue;
+    for (const partition::Layer& layer : region.layers)
+      out.add(layer.nodes, [&](const Taker& t) { return t.part < region.accelerator; });
+  }
+  return std::move(out).sorted();
 }
 
 }  // namespace
@@ -202,7 +249,7 @@ Status run_passes(ir::Graph& graph, std::span<const std::string_view> pipeline,
     run.context.stays = dequantizes_constant;
     MRVLC_TRY(passes::run_passes(graph, pipeline, run));
     MRVLC_TRY(passes::run_passes(graph, libraries.passes, run));
-    MRVLC_ASSIGN(std::vector<ir::SourceId> taken, taken_weights(graph, libraries, accelerators, others.pins));
+    MRVLC_ASSIGN(std::vector<ir::SourceId> taken, taken_weights(graph, libraries, accelerators, others));
     run.context.stays = [called = dequantizes_one_of(std::move(taken)), stays](const auto& g,
                                                                                const auto& node) {
       return called(g, node) || (stays && stays(g, node));

@@ -19,13 +19,16 @@ struct Libraries {
   std::vector<ReadFile> read;
   std::string_view standard = target::kStandards[0];  // that suits all of them
   std::vector<std::string_view> passes;               // that they ask for, behind all others
-  bool integers = false;                              // one of them takes weights behind DequantizeLinear
+  // One of the targets, a library or an accelerator, takes weights behind DequantizeLinear.
+  bool integers = false;
 };
 
 // Adds the package of a target file of kind `call`, which was found by `name`. Warnings about its rules go to
 // `diagnostics`. `model`: names that the compile itself gives to files of OUT.
 Status add_library(const std::string& name, const target::TargetText& text, std::string_view model,
                    Libraries& out, Diagnostics& diagnostics);
+// The passes run for a target whose rules see integers, whichever kind it is of.
+void add_integer_passes(Libraries& out);
 
 // The host's, when there is no accelerator. Rules of libraries match quantised chains as they are written:
 // where there are any, what they leave is computed in floats.

@@ -122,7 +122,8 @@ const std::vector<OptionRecord>& target_options() {
        "of a mesh: chip:5, pe:3.17 or link:2-3, which do not work (repeatable)",
        r::texts(member(&O::mesh_without))},
       {"--target-opt", G::Target, c::kCodes, "TARGET.KEY=VALUE",
-       "an option of one target: tiles, effort, wb-pin or silicon-id (repeatable)",
+       "an option of one target: tiles, effort, wb-pin, silicon-id, or what its package declares "
+       "(repeatable)",
        r::texts(member(&O::target_options))},
       {"--tiles", G::Target, c::kCodes, "1|2|4|8", "tiles of the accelerator to use, by default all",
        r::number(member(&O::accelerator, &Settings::tiles), 1, 255), f::kNeedsRegions},

@@ -1,6 +1,7 @@
 // `mrvlc disasm` and the text of --emit disasm: instructions of a binary with the expressions they come from.
 #include "folder/output_folder.h"
 #include "mrvlc/backends/open.h"
+#include "mrvlc/plugin/plugin.h"
 #include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/file.h"
 #include "output/code_index.h"
@@ -27,11 +28,12 @@ idmap::Map map_beside(const std::filesystem::path& file) {
 struct Subject {
   std::string bytes;
   idmap::Map map;
+  std::optional<OutputFolder> folder = {};
 };
 
 // In a folder of a compile both are what it wrote; elsewhere they are taken as they are.
 Result<Subject> read_subject(const std::filesystem::path& file) {
-  MRVLC_ASSIGN(const std::optional<OutputFolder> folder, folder_of(file));
+  MRVLC_ASSIGN(std::optional<OutputFolder> folder, folder_of(file));
   Subject subject;
   if (!folder) {
     MRVLC_ASSIGN(subject.bytes, read_file(file));
@@ -40,7 +42,28 @@ Result<Subject> read_subject(const std::filesystem::path& file) {
   }
   MRVLC_ASSIGN(subject.bytes, folder->bytes(file.filename().string()));
   MRVLC_ASSIGN(subject.map, folder->read<idmap::Map>("idmap.json"));
+  subject.folder = std::move(folder);
   return subject;
+}
+
+// Of a region of a folder: the accelerator that it is of; "": the ID map says none.
+std::string target_of(const idmap::Map& map, int64_t region) {
+  for (const idmap::Target& t : map.targets)
+    for (const uint32_t r : t.regions.value_or(std::vector<uint32_t>()))
+      if (r == region) return t.name;
+  return {};
+}
+
+// Who compiled it knows its instructions; where that cannot be opened, the bytes are shown, and why.
+Result<std::string> disassembly_in(const Subject& subject, int64_t region) {
+  const auto ranges = ranges_of(subject.map, region);
+  const std::string target = subject.folder ? target_of(subject.map, region) : "";
+  if (target.empty() || !plugin::is_file(subject.bytes)) return backends::disassembly(subject.bytes, ranges);
+  const auto backend =
+      subject.folder->backend(target, target::path_of_environment(), OutputFolder::Libraries::OfPackages);
+  if (backend.ok()) return (*backend)->disassembly(subject.bytes, ranges);
+  MRVLC_ASSIGN(const std::string bytes, backends::disassembly(subject.bytes, ranges));
+  return fmt::format("; {}: {}\n{}", printable(target), backend.error().message, bytes);
 }
 
 }  // namespace
@@ -50,7 +73,7 @@ Result<std::string> disasm(const std::filesystem::path& file) {
   std::string stem = file.stem().string();
   size_t at = stem.rfind(".region");
   int64_t region = at == std::string::npos ? -1 : std::atoll(stem.c_str() + at + 7);
-  return backends::disassembly(subject.bytes, ranges_of(subject.map, region));
+  return disassembly_in(subject, region);
 }
 
 std::optional<std::string> disasm_header(const std::filesystem::path& file, Diagnostics& diagnostics) {

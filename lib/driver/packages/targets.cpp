@@ -57,12 +57,16 @@ Result<Libraries> read_library(const std::string& name, const target::TargetText
   return library;
 }
 
+std::string origin_of(const target::TargetText& text) {
+  return text.files.empty() ? kBuiltIn : printable(text.files.front().path.string(), 4096);
+}
+
 Result<std::string> show_library(const std::string& name, const target::TargetText& text) {
   MRVLC_ASSIGN(const target::LibraryPackage package, target::parse_library(text.json, name));
   Diagnostics warnings;
   MRVLC_ASSIGN(const Libraries library, read_library(name, text, warnings));
-  const std::string from = text.files.empty() ? kBuiltIn : printable(text.files.front().path.string(), 4096);
-  std::string out = fmt::format("{}: {}\n  from {}\n", printable(name), printable(package.description), from);
+  std::string out =
+      fmt::format("{}: {}\n  from {}\n", printable(name), printable(package.description), origin_of(text));
   for (const std::string& include : library.linked.includes)
     out += fmt::format("  #include {}\n", printable(include));
   for (const std::string& source : library.linked.sources)
@@ -86,10 +90,15 @@ std::string rule_lines(const rules::RuleSet& set) {
 Result<std::string> show_plugin(const std::string& name, const target::TargetText& text) {
   MRVLC_ASSIGN(const backends::Opened backend, backends::open(name, text, {}));
   const target::Machine& m = backend->machine();
-  std::string out = fmt::format("{}: {}\n  from {}\n", printable(name), printable(m.description, 200),
-                                printable(text.files.front().path.string(), 4096));
+  std::string out =
+      fmt::format("{}: {}\n  from {}\n", printable(name), printable(m.description, 200), origin_of(text));
   out += fmt::format("  at most {} layers and {} ports a region, {} images; {} GHz, launch {} us\n",
                      m.max_layers, m.max_ports, m.max_batch, m.clock_ghz, m.launch_us);
+  MRVLC_ASSIGN(const target::PluginPackage package, target::parse_plugin(text.json, name));
+  if (package.integers) out += "  its rules see quantised networks with integers in front of every layer\n";
+  for (const target::PackageOption& o : package.options)
+    out += fmt::format("  --target-opt {}.{}={:<12} {}; takes {}\n", printable(name), o.key, o.standard,
+                       o.help, target::allowed(o));
   return out + rule_lines(backend->rules()->set);
 }
 

@@ -93,6 +93,12 @@ class Profiler {
                          {"macs", r.macs},
                          {"executed_macs", r.executed_macs},
                          {"layers", std::move(layers)}});
+      for (const report::RangeTime& t : r.ranges)
+        regions.back()["ranges"].push_back({{"begin", t.begin},
+                                            {"end", t.end},
+                                            {"layer", t.layer},
+                                            {"expr_id", t.expr},
+                                            {"cycles", t.cycles}});
     }
     Json out = {{"schema", "mrvlc-profile-1"}, {"model", folder_.name}, {"regions", std::move(regions)}};
     if (modules) out["modules"] = modules_json(*modules);

@@ -16,7 +16,10 @@ Result<LeftByLibraries> LeftByLibraries::of(const ir::Graph& unplaced, const Pla
   MRVLC_TRY(passes::run_passes(graph, m.libraries.passes, run));
   partition::Options options;
   options.libraries = &m.libraries.rules;
-  MRVLC_ASSIGN(const partition::Partition p, partition::partition(graph, nullptr, options));
+  out.of_accelerator_ = m.has_accelerator && m.backend->sees_integers();
+  if (out.of_accelerator_) options.turns = m.turns;
+  MRVLC_ASSIGN(const partition::Partition p,
+               partition::partition(graph, out.of_accelerator_ ? m.accelerator() : nullptr, options));
   for (const partition::NodeDecision& d : p.decisions) {
     if (d.on_target() || d.trials.empty()) continue;
     for (ir::SourceId s : graph.lineage(d.node).sources) out.left_.emplace(s, d);
@@ -27,7 +30,7 @@ Result<LeftByLibraries> LeftByLibraries::of(const ir::Graph& unplaced, const Pla
 void LeftByLibraries::tell(const ir::Graph& graph, partition::Partition& partition) const {
   for (partition::NodeDecision& d : partition.decisions) {
     if (d.on_target() || (d.why != partition::Why::NoRule && d.why != partition::Why::Refused)) continue;
-    if (partition.accelerator && !d.trials.empty()) continue;
+    if (partition.accelerator && !of_accelerator_ && !d.trials.empty()) continue;
     for (ir::SourceId s : graph.lineage(d.node).sources) {
       const auto found = left_.find(s);
       if (found == left_.end()) continue;

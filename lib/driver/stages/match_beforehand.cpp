@@ -4,6 +4,7 @@
 #include "mrvlc/driver/place.h"
 #include "mrvlc/ir/lineage.h"
 #include "mrvlc/ops/op_kind.h"
+#include "mrvlc/partition/accelerator.h"
 #include "mrvlc/partition/rules.h"
 
 namespace mrvlc::driver {
@@ -50,8 +51,9 @@ Result<ir::Graph> with_integer_weights(const ir::Graph& imported, const passes::
 namespace {
 
 Result<partition::SourceMatches> match_for(const ir::Graph& imported, const rules::RuleSet& set,
-                                           const target::Machine& machine, const passes::RunOptions& run,
+                                           const partition::Accelerator& part, const passes::RunOptions& run,
                                            const KnownOf& known_of, Sources& kept) {
+  const target::Machine& machine = part.machine();
   const auto known = [&](const ir::Graph& graph) { return known_of ? known_of(graph) : range::Knowledge(); };
   partition::SourceMatches out;
   if (std::ranges::any_of(set.rules(),
@@ -59,7 +61,8 @@ Result<partition::SourceMatches> match_for(const ir::Graph& imported, const rule
     const range::Knowledge of_imported = known(imported);
     out = partition::match_sources(imported, set, machine, &of_imported);
   }
-  const bool canonical = std::ranges::any_of(set.rules(), [](const rules::Rule& r) {
+  // Who sees integers is asked of the graph of the compile.
+  const bool canonical = !part.sees_integers() && std::ranges::any_of(set.rules(), [](const rules::Rule& r) {
     return r.stage == rules::Stage::Canonical && partition::asks_for_integers(r);
   });
   if (canonical) {
@@ -84,7 +87,7 @@ Result<partition::SourceMatches> match_beforehand(const ir::Graph& imported,
   Sources kept;
   for (size_t i = 0; i < parts.size(); ++i) {
     MRVLC_ASSIGN(const partition::SourceMatches matches,
-                 match_for(imported, turns[i].rules->set, parts[i]->machine(), run, known_of, kept));
+                 match_for(imported, turns[i].rules->set, *parts[i], run, known_of, kept));
     out.insert(out.end(), matches.begin(), matches.end());
   }
   std::ranges::sort(kept);

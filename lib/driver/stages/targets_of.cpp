@@ -4,13 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 
 #include "accuracy/quantized_model.h"
 #include "folder/output_folder.h"
 #include "inputs/read_files.h"
+#include "inputs/target_options.h"
 #include "mrvlc/backend/several.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/target.h"
@@ -67,77 +67,6 @@ void limit_passes(passes::PassContext& context, const backend::PassLimits& limit
 
 namespace {
 
-struct TargetOption {
-  std::string_view key, values;
-  bool (*set)(backends::Settings&, std::string_view value);
-};
-
-using backends::Settings;
-
-template <uint32_t Settings::*Field>
-bool set_count(Settings& options, std::string_view value) {
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), options.*Field);
-  return error == std::errc() && end == value.data() + value.size() && options.*Field > 0;
-}
-
-template <bool Settings::*Field>
-bool set_flag(Settings& options, std::string_view value) {
-  options.*Field = value == "true";
-  return value == "true" || value == "false";
-}
-
-bool set_effort(Settings& options, std::string_view value) {
-  return set_count<&Settings::effort>(options, value) && options.effort <= 2;
-}
-
-constexpr TargetOption kTargetOptions[] = {
-    {"tiles", "a number of tiles", set_count<&Settings::tiles>},
-    {"effort", "1 or 2", set_effort},
-    {"wb-pin", "true or false", set_flag<&Settings::pin_weights>},
-    {"silicon-id", "true or false", set_flag<&Settings::silicon_id>},
-};
-
-// Sets in `settings` what is given of a target.
-Status apply_target_option(std::string_view given, const CompileOptions& options, Settings& settings) {
-  const auto refuse = [&](std::string_view why) {
-    return make_diag<DiagCode::MRV0004>(fmt::format("--target-opt: '{}' {}", printable(given), why));
-  };
-  const size_t equals = given.find('='), dot = given.substr(0, equals).rfind('.');
-  if (equals == std::string_view::npos || dot == std::string_view::npos)
-    return refuse("is no TARGET.KEY=VALUE");
-  const std::string_view target = given.substr(0, dot), key = given.substr(dot + 1, equals - dot - 1);
-  if (target == "host" || std::ranges::find(options.targets, target) == options.targets.end())
-    return refuse(
-        fmt::format("names no target with options; --target is {}", fmt::join(options.targets, ",")));
-  const auto option = std::ranges::find(kTargetOptions, key, &TargetOption::key);
-  if (option == std::end(kTargetOptions)) {
-    std::vector<std::string_view> keys;
-    for (const TargetOption& o : kTargetOptions) keys.push_back(o.key);
-    return refuse(fmt::format("is no option of a target; these are {}", fmt::join(keys, ", ")));
-  }
-  if (option->set(settings, given.substr(equals + 1))) return {};
-  return refuse(fmt::format("takes {}", option->values));
-}
-
-}  // namespace
-
-Status check_target_options(const CompileOptions& options) {
-  Settings scratch;
-  for (const std::string& given : options.target_options)
-    MRVLC_TRY(apply_target_option(given, options, scratch));
-  return {};
-}
-
-namespace {
-
-// What a back end is to know of the options.
-Result<backends::Settings> settings_of(const std::string& target, const CompileOptions& options) {
-  Settings own = options.accelerator;
-  for (const std::string& given : options.target_options)
-    if (given.starts_with(target + ".")) MRVLC_TRY(apply_target_option(given, options, own));
-  return own;
-}
-
 void add_searched(const target::Searched& of, target::Searched& to) {
   to.absent.insert(to.absent.end(), of.absent.begin(), of.absent.end());
   to.variables.insert(to.variables.end(), of.variables.begin(), of.variables.end());
@@ -165,8 +94,10 @@ Result<Targets> find_targets(const CompileOptions& options, std::string_view mod
     if (out.accelerators.size() == backend::kMostAccelerators)
       return make_diag<DiagCode::MRV0004>(
           fmt::format("--target: at most {} accelerators", backend::kMostAccelerators));
-    MRVLC_ASSIGN(const backends::Settings settings, settings_of(*it, options));
+    backends::Settings settings = options.accelerator;
+    MRVLC_TRY(apply_target_options(*it, text, options.target_options, settings));
     MRVLC_ASSIGN(backends::Opened backend, backends::open(*it, text, settings));
+    if (backend->sees_integers()) add_integer_passes(out.libraries);
     out.accelerators.push_back({std::move(text), std::move(backend), settings, out.libraries.rules.size()});
   }
   return out;

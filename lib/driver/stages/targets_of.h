@@ -15,10 +15,6 @@ Status check_request(const CompileOptions& options, const std::string& name);
 Status check_dump_ir(const CompileOptions& options, std::span<const std::string_view> pipeline);
 void limit_passes(passes::PassContext& context, const backend::PassLimits& limits);
 
-// CompileOptions::target_options say of one target what options of their own say of all: `tiles`, `effort`,
-// `wb-pin`, `silicon-id`. MRV0004 for a target that is not compiled for, and for what none has.
-Status check_target_options(const CompileOptions& options);
-
 // At most backend::kMostAccelerators, any number of libraries; MRV0004, MRV0354, and what is wrong with a
 // package.
 Result<Targets> find_targets(const CompileOptions& options, std::string_view model, Diagnostics& diagnostics);

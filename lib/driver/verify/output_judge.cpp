@@ -11,6 +11,7 @@
 #include "mrvlc/support/diag/sim.h"
 #include "mrvlc/target/find.h"
 #include "mrvlc/target/library.h"
+#include "mrvlc/target/plugin.h"
 #include "verify/condition.h"
 
 namespace mrvlc::driver {
@@ -25,8 +26,9 @@ namespace {
 
 // What packages among the targets say of int8 results.
 struct Declared {
-  int64_t steps = 0;     // the most of all
-  bool machine = false;  // there is one that computes in fp16
+  int64_t steps = 0;      // the most of all
+  bool integers = false;  // a plug-in computes with integers
+  bool machine = false;   // there is one that computes in fp16, or in a way that nobody says
 };
 
 Declared declared_by(const CompileOptions& compile) {
@@ -34,11 +36,19 @@ Declared declared_by(const CompileOptions& compile) {
   for (const std::string& name : compile.targets) {
     if (name == "host") continue;
     const auto text = target::find_target(name, compile.target_dirs);
-    const bool library = text.ok() && target::is_library(text->json);
-    out.machine = out.machine || !library;
-    if (!library) continue;
-    const auto package = target::parse_library(text->json, name);
-    if (package.ok()) out.steps = std::max(out.steps, package->steps);
+    if (!text.ok()) continue;  // compile has said so
+    if (target::is_library(text->json)) {
+      const auto package = target::parse_library(text->json, name);
+      if (package.ok()) out.steps = std::max(out.steps, package->steps);
+    } else if (target::is_plugin(text->json)) {
+      const auto package = target::parse_plugin(text->json, name);
+      if (!package.ok()) continue;
+      out.steps = std::max(out.steps, package->steps);
+      out.integers = out.integers || package->integers;
+      out.machine = out.machine || !package->integers;
+    } else {
+      out.machine = true;
+    }
   }
   return out;
 }
@@ -81,8 +91,8 @@ Status OutputJudge::judge(const DataSet& set, const std::vector<Tensor>& actual,
   };
   if (!same()) MRVLC_TRY(judge_draws(set, actual, judged));
   if (!same() && is_host(compile_) && !options_.tolerance) MRVLC_TRY(judge_condition(set, actual, judged));
-  // Where a package says how far its results are off, and nothing else is there, fp16 excuses nothing.
-  const bool exact = is_host(compile_) || (declared.steps > 0 && !declared.machine);
+  // Where packages compute with integers, or say how far their results are off, fp16 excuses nothing.
+  const bool exact = is_host(compile_) || ((declared.steps > 0 || declared.integers) && !declared.machine);
   const std::vector<Fp16Error> fp16 = same() || exact ? std::vector<Fp16Error>{} : ideal(set);
   size_t next = 0;
   for (const auto& [i, expected] : set.outputs) {

@@ -1,8 +1,10 @@
 /* The plug-in of target NAME: what it takes, what that costs, its bytes, and a model of the machine that runs
  * them. It computes Relu, Add and Mul of float32 tensors of one shape, one after the other: replace these
- * parts by your own. The interface, and what each function must do: mrvl/plugin.h. C99. */
+ * parts by your own. The interface, of which this is version 2, and what each function must do:
+ * mrvl/plugin.h. C99. */
 #include "mrvl/plugin.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +26,8 @@ static struct {
   const char* error;
   unsigned char* bytes; /* of the last encode */
   mrvl_plugin_range* ranges;
-} state = {"", NULL, NULL};
+  uint64_t* cycles; /* of each range */
+} state = {"", NULL, NULL, NULL};
 
 static int fail(const char* why) {
   state.error = why;
@@ -63,10 +66,13 @@ static int legal(void* context, const mrvl_plugin_region* layer, mrvl_plugin_ans
   return 1;
 }
 
+static uint64_t cycles_of_node(const mrvl_plugin_region* region, uint32_t n) {
+  return 10 + region->values[region->nodes[n].outputs[0]].bytes / 4 / 16; /* 16 numbers a cycle */
+}
+
 static uint64_t cycles_of(const mrvl_plugin_region* region) {
   uint64_t cycles = 0;
-  for (uint32_t n = 0; n < region->node_count; ++n)
-    cycles += 10 + region->values[region->nodes[n].outputs[0]].bytes / 4 / 16; /* 16 numbers a cycle */
+  for (uint32_t n = 0; n < region->node_count; ++n) cycles += cycles_of_node(region, n);
   return cycles;
 }
 
@@ -80,10 +86,11 @@ static uint32_t count_of(const mrvl_plugin_value* value) {
   return (uint32_t)(value->bytes / 4);
 }
 
-/* When the compiler closes the plug-in. */
+/* Also when the compiler closes the plug-in. */
 __attribute__((destructor)) static void forget(void) {
   free(state.bytes);
   free(state.ranges);
+  free(state.cycles);
 }
 
 static int encode(void* context, const mrvl_plugin_region* region, mrvl_plugin_code* code) {
@@ -99,11 +106,11 @@ static int encode(void* context, const mrvl_plugin_region* region, mrvl_plugin_c
   }
   const uint64_t size = sizeof h + (h.inputs + h.outputs + h.constants) * sizeof(place) +
                         h.instructions * sizeof(instruction) + numbers;
-  free(state.bytes);
-  free(state.ranges);
+  forget();
   state.bytes = malloc((size_t)size);
   state.ranges = malloc((region->node_count + 1) * sizeof *state.ranges);
-  if (!state.bytes || !state.ranges) return free(at), fail("out of memory");
+  state.cycles = malloc((region->node_count + 1) * sizeof *state.cycles);
+  if (!state.bytes || !state.ranges || !state.cycles) return free(at), fail("out of memory");
   unsigned char* to = state.bytes;
 #define PUT(item) (memcpy(to, &(item), sizeof(item)), to += sizeof(item))
 #define PLACE(v)                                            \
@@ -128,6 +135,7 @@ static int encode(void* context, const mrvl_plugin_region* region, mrvl_plugin_c
       state.ranges[begin].end = begin + 1;
       state.ranges[begin].layer = l;
       state.ranges[begin].node = n;
+      state.cycles[begin] = cycles_of_node(region, n);
       ++begin;
     }
   }
@@ -142,6 +150,28 @@ static int encode(void* context, const mrvl_plugin_region* region, mrvl_plugin_c
   code->ranges = state.ranges;
   code->range_count = begin;
   code->cycles = cycles_of(region);
+  code->range_cycles = state.cycles;
+  return 0;
+}
+
+/* Where the instructions of a program begin. */
+static const unsigned char* code_of(const unsigned char* program, const head* h) {
+  return program + sizeof *h + (h->inputs + h->outputs + h->constants) * sizeof(place);
+}
+
+/* A line of the listing. */
+static int disassemble(void* context, const void* bytes, uint64_t byte_count, uint32_t number, char* text,
+                       size_t room) {
+  static const char* const names[] = {"?", "relu", "add", "mul"};
+  (void)context;
+  head h;
+  instruction i;
+  if (byte_count < sizeof h) return fail("no program");
+  memcpy(&h, bytes, sizeof h);
+  if (number >= h.instructions) return fail("no such instruction");
+  memcpy(&i, code_of(bytes, &h) + number * sizeof i, sizeof i);
+  snprintf(text, room, "%s %u, %u -> %u, %u numbers", names[i.op <= OP_MUL ? i.op : 0], (unsigned)i.a,
+           (unsigned)i.b, (unsigned)i.to, (unsigned)i.count);
   return 0;
 }
 
@@ -162,8 +192,7 @@ static int run(void* context, const void* bytes, uint64_t byte_count, const mrvl
   if (byte_count < sizeof h) return fail("no program");
   memcpy(&h, from, sizeof h);
   if (h.inputs != input_count || h.outputs != output_count) return fail("other ports");
-  const unsigned char* places = from + sizeof h;
-  const unsigned char* code = places + (h.inputs + h.outputs + h.constants) * sizeof p;
+  const unsigned char *places = from + sizeof h, *code = code_of(from, &h);
   const unsigned char* numbers = code + h.instructions * sizeof(instruction);
   float* memory = calloc(h.floats + 1, sizeof *memory);
   if (!memory) return fail("out of memory");
@@ -189,6 +218,6 @@ static int run(void* context, const void* bytes, uint64_t byte_count, const mrvl
 
 const mrvl_plugin* mrvl_plugin_open(void) {
   static const mrvl_plugin table = {
-      MRVL_PLUGIN_VERSION, sizeof table, "NAME", NULL, error, legal, cost, encode, run};
+      MRVL_PLUGIN_VERSION, sizeof table, "NAME", NULL, error, legal, cost, encode, run, NULL, disassemble};
   return &table;
 }

@@ -80,6 +80,8 @@ static int encode(void* context, const mrvl_plugin_region* region, mrvl_plugin_c
   range.end = 2;
 #elif FAULT == 11
   range.layer = 99;
+#elif FAULT == 34
+  code->range_cycles = (const uint64_t*)8;
 #elif FAULT == 23
   ++bytes[0];
 #endif
@@ -117,13 +119,21 @@ __attribute__((constructor)) static void change(void) {
 }
 #endif
 
+#if FAULT == 34
+/* Of version 1 nothing behind `run` is asked. */
+static int never(void* context, const mrvl_plugin_option* options, uint32_t count) {
+  (void)context, (void)options, (void)count;
+  abort();
+}
+#endif
+
 #if FAULT != 1
 const mrvl_plugin* mrvl_plugin_open(void) {
 #if FAULT == 2
   return NULL;
 #else
   static mrvl_plugin table = {
-      MRVL_PLUGIN_VERSION, sizeof(mrvl_plugin), "faulty", NULL, error, legal, cost, encode, run};
+      MRVL_PLUGIN_VERSION, sizeof(mrvl_plugin), "faulty", NULL, error, legal, cost, encode, run, NULL, NULL};
 #if FAULT == 3
   table.version = MRVL_PLUGIN_VERSION + 1;
 #elif FAULT == 4
@@ -136,6 +146,9 @@ const mrvl_plugin* mrvl_plugin_open(void) {
   table.legal = NULL;
 #elif FAULT == 16
   table.name = NULL;
+#elif FAULT == 34
+  table.version = 1;
+  table.configure = never;
 #endif
   return &table;
 #endif

@@ -19,7 +19,7 @@ MODEL = SOURCE / "models/digits/digits.onnx"
 FAULTS = {
     1: "its plug-in 'faulty.so' has no function mrvl_plugin_open",
     2: "its plug-in 'faulty.so' gives no table",
-    3: "its plug-in 'faulty.so' is made for version 2 of the interface, this is 1",
+    3: "its plug-in 'faulty.so' is made for version 3 of the interface, this is 2",
     4: "its plug-in 'faulty.so' has a table of 24 bytes, which has at least 64",
     5: "its plug-in 'faulty.so' lacks the function 'encode'",
     6: "the function 'encode' of its plug-in fails: out of order",
@@ -206,11 +206,11 @@ def check_guests():
         said = run(MRVLC, "run", "unseen", "--input", "image=x.npy", "--repeat-axis0", "--output-dir", "r4", status=1)
         assert expected.replace("its plug-in", "the plug-in 'faulty'") in said, f"{number}: {said}"
     outs = []
-    for number in (0, 28, 29, 30):
+    for number in (0, 28, 29, 30, 34):
         build_fault(number)
         done = subprocess.run([str(c) for c in (MRVLC, "compile", *options, "--no-probe", "-o", f"guest{number}")], capture_output=True, text=True, cwd=WORK)
         assert done.returncode == 0 and "HELLO" not in done.stdout, f"{number}: {done}"
-        outs.append((WORK / f"guest{number}/digits_weights.bin").read_bytes())
+        outs.append([(WORK / f"guest{number}" / file).read_bytes() for file in ("digits_weights.bin", "digits.region0.mrvl")])
     assert all(o == outs[0] for o in outs)
 
 

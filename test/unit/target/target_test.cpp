@@ -60,7 +60,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }  // namespace
 
 TEST_CASE("the built-in target has the published and the assumed numbers") {
-  CHECK(builtin_targets() == std::vector<std::string>{"cmsis-nn", "cn10ka-vendor", "cn10ka", "gemmini"});
+  CHECK(builtin_targets() ==
+        std::vector<std::string>{"cmsis-nn", "cn10ka-vendor", "cn10ka", "gemmini", "vta"});
   auto m = load_machine("cn10ka", {});
   REQUIRE(m.ok());
   CHECK(m->max_tiles == 8);
@@ -220,7 +221,7 @@ TEST_CASE("search folders come before the built-in targets, and a name cannot le
   CHECK(load_machine("../target_test/cn10ka", {folder}).error().code == DiagCode::MRV0352);
   CHECK_THAT(load_machine("nope", {folder}).error().message,
              Catch::Matchers::StartsWith(
-                 "no target named 'nope'; known are cmsis-nn, cn10ka, cn10ka-vendor, gemmini"));
+                 "no target named 'nope'; known are cmsis-nn, cn10ka, cn10ka-vendor, gemmini, vta"));
   std::filesystem::remove_all(folder);
 }
 
