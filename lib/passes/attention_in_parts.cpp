@@ -4,7 +4,7 @@
 // A part is some matrices of the leading dimensions, or some rows of one matrix. Between MatMul and Softmax
 // there may be arithmetic with what is broadcast to the scores; it is sliced as well. Preconditions: static
 // shapes; Softmax along the last axis; nobody else reads what is in between; the whole does not fit the
-// accelerator's chip, and a part does. Safe because matrices, and rows of them, are multiplied and
+// accelerator's chip, and a part does; rows that its Softmax takes. Safe because matrices, and rows of them, are multiplied and
 // normalised each by itself.
 // For the accelerator: scores that leave the chip cross its memory four times.
 #include <algorithm>
@@ -106,6 +106,7 @@ int64_t bytes_of(const Attention& attention, int64_t matrices, int64_t rows, int
 // As few parts as fit, of equal size: of whole matrices if one of them does, else of rows.
 std::optional<Cut> cut_for(const Attention& attention, const PassContext& context) {
   const size_t row_axis = attention.scores.size() - 2;
+  if (attention.scores.back() > context.longest_row) return std::nullopt;
   const int64_t bytes = saturating_mul(context.tiles, context.tile_bytes);
   int64_t before = 1;
   for (size_t d = 0; d <= row_axis; before = saturating_mul(before, attention.scores[d++])) {

@@ -155,11 +155,15 @@ TEST_CASE("attention is cut into parts whose scores are small enough", "[passes]
   CHECK(cut > 100);
 }
 
-TEST_CASE("one row of scores that does not stay on the chip is not cut", "[passes]") {
+TEST_CASE("rows of scores that do not stay on the chip, or that Softmax does not take, are not cut", "[passes]") {
   Products p(1);
   p.write();
   passes::PassContext context;
   context.tiles = 1;
   context.tile_bytes = p.bytes(1, 1, 1) - 1;
+  CHECK(count_of(rewritten(p.w.text(), {"attention-in-parts"}, 1e-4, context), {Op::Softmax}) == 1);
+  context.tile_bytes = p.bytes(1, 1, 1);
+  CHECK(count_of(rewritten(p.w.text(), {"attention-in-parts"}, 1e-4, context), {Op::Softmax}) > 1);
+  context.longest_row = p.scores.back() - 1;
   CHECK(count_of(rewritten(p.w.text(), {"attention-in-parts"}, 1e-4, context), {Op::Softmax}) == 1);
 }
