@@ -235,4 +235,7 @@ def network(m):
             x = m.conv(x, m.some(4, 50), (m.some(1, 3), m.some(1, 3)), pads=(1,) * 4)
     if m.chance(0.4) and min(x.array.shape[2:]) >= 4:
         x = m.mean(x, (4, 4), (2, 2))
+    if x.array.size <= 4000 and m.chance(0.5):
+        row = Value(m.node("Flatten", x.name), x.array.reshape(1, -1), x.exponent)
+        x = m.dense(row, m.some(2, 40))
     return x

@@ -21,7 +21,7 @@ import layers
 import machine
 import utilisation
 
-CC = os.environ.get("CC", "cc")
+CC, CXX = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
 DRIVER_BASE = 0x10003000
 TOKENS = (("push_next", 0, "pop_prev", 1), ("push_prev", 1, "pop_next", 0), ("push_next", 1, "pop_prev", 2), ("push_prev", 2, "pop_next", 1))
 
@@ -239,6 +239,18 @@ def boards():
     print(f"cycles by board: {cycles}")
 
 
+def as_vendor():
+    """The sources as a shared library, with include/ alone: the same bytes."""
+    folder = WORK / "vendor" / "vta"
+    shutil.copytree(SOURCE / "lib" / "target" / "vta", folder)
+    run(CXX, "-std=c++20", "-shared", "-fPIC", f"-I{SOURCE / 'include'}", *sorted(folder.glob("*.cpp")), "-o", folder / "vta.so")
+    run(MRVLC, "compile", WORK / "verified.onnx", "-o", WORK / "built_in", "--target", "vta,host", "--no-probe")
+    run(MRVLC, "compile", WORK / "verified.onnx", "-o", WORK / "loaded", "--target", "vta,host", "--no-probe", "--target-dir", WORK / "vendor")
+    built_in, loaded = programs(WORK / "built_in"), programs(WORK / "loaded")
+    assert built_in and [p.raw for p in built_in] == [p.raw for p in loaded]
+    print("the sources as a shared library: the same bytes")
+
+
 def driver_code():
     """The page's C over a stand-in for driver.h whose device lies at another address: memory is as in the file, and addresses are moved."""
     (block,) = re.findall(r"^```c\n(.*?)^```$", (SOURCE / "docs" / "vta.md").read_text(), re.MULTILINE | re.DOTALL)
@@ -326,6 +338,7 @@ def main():
     left_layers()
     boards()
     driver_code()
+    as_vendor()
     assert table("pynq") in (SOURCE / "docs" / "vta.md").read_text(), f"docs/vta.md: its table is another:\n{table('pynq')}"
     page_as_written()
 
