@@ -63,7 +63,8 @@ class Several : public Backend {
       out.integers = out.integers || of.integers;
       out.longest_row = std::min(out.longest_row, of.longest_row);
       out.largest_batch = std::min(out.largest_batch, of.largest_batch);
-      const bool first = &part == &parts_.front(), smaller = of.tiles * of.tile_bytes < out.tiles * out.tile_bytes;
+      const bool first = &part == &parts_.front(),
+                 smaller = of.tiles * of.tile_bytes < out.tiles * out.tile_bytes;
       if (first || smaller) out.tiles = of.tiles, out.tile_bytes = of.tile_bytes;
     }
     return out;

@@ -241,9 +241,9 @@ void declare_epilogue(Function& f, const Epilogue& e) {
   f.need(Piece::epilogue);
   const size_t past = std::min(e.past, f.nodes().size());
   if (e.next == past) return put_bounds(f, e, "NULL", "NULL");
-  // The function for the rest has the text of a Function but parameters of its own.
-  const auto at_node = [&](size_t i) { return f.nodes().begin() + static_cast<std::ptrdiff_t>(i); };
-  std::vector<ir::NodeId> rest(at_node(e.next), at_node(past));
+  // The function for the rest has the text of a Function, but its own parameters.
+  const std::span nodes = std::span(f.nodes()).subspan(e.next, past - e.next);
+  const std::vector<ir::NodeId> rest(nodes.begin(), nodes.end());
   Function tail(program, rest, "epilogue");
   std::string head_text, args;
   std::map<ir::ValueId, std::string> texts;
@@ -269,9 +269,8 @@ void declare_epilogue(Function& f, const Epilogue& e) {
     ++arg;
   }
   if (arg == 0) head_text += "  (void)args;\n";
-  if (!row) head_text += "  (void)row;\n";
-  if (!col) head_text += "  (void)col;\n";
-  if (!at) head_text += "  (void)at;\n";
+  for (const auto& [is_read, name] : {std::pair(row, "row"), std::pair(col, "col"), std::pair(at, "at")})
+    if (!is_read) head_text += fmt::format("  (void){};\n", name);
   tail.open("for (ptrdiff_t i = 0; i < n; ++i)");
   tail.line("const float y_i = y[i];");
   for (size_t k = 0; k < rest.size(); ++k) {

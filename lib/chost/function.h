@@ -175,7 +175,7 @@ class NodeContext : public ops::EmitContext, public ops::TextMemory, public ops:
 struct Epilogue {
   std::vector<float> bias;  // of rows (convolutions) or columns (matrix products); empty: none
   float lo = -std::numeric_limits<float>::infinity(), hi = std::numeric_limits<float>::infinity();
-  size_t next = 1;  // first node of the group that is left for the function
+  size_t next = 1;                                   // first node of the group that is left for the function
   size_t past = std::numeric_limits<size_t>::max();  // behind its last node, where the group has others
 };
 // Takes Add of constants and a first Relu or Clip; `channels`: number of rows or columns of the bias.

@@ -239,9 +239,9 @@ bool is_dynamic_product(const ir::Graph& graph, const ir::Node& node);
 std::vector<ir::NodeId> quantised_chain(const ir::Graph& graph, const ir::Node& quantize,
                                         const std::function<bool(ir::NodeId)>& is_free);
 
-// matmul/attention.cpp: what follows a product of queries and keys, up to the one with the values: element-wise
-// nodes, Softmax, MatMul. Empty: it is none. `last`: of the nodes that the product takes as its epilogue;
-// `only_reader`: the node that alone reads the result of one, on the CPU and in no group yet.
+// matmul/attention.cpp: what follows a product of queries and keys, up to the one with the values:
+// element-wise nodes, Softmax, MatMul. Empty: it is none. `last`: of the nodes that the product takes as its
+// epilogue; `only_reader`: the node that alone reads the result of one, on the CPU and in no group yet.
 std::vector<ir::NodeId> attention_tail(const ir::Graph& graph, const ir::Node& product, ir::NodeId last,
                                        const std::function<ir::NodeId(ir::NodeId)>& only_reader);
 

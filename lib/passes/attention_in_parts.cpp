@@ -4,9 +4,9 @@
 // A part is some matrices of the leading dimensions, or some rows of one matrix. Between MatMul and Softmax
 // there may be arithmetic with what is broadcast to the scores; it is sliced as well. Preconditions: static
 // shapes; Softmax along the last axis; nobody else reads what is in between; the whole does not fit the
-// accelerator's chip, and a part does; rows that its Softmax takes. Safe because matrices, and rows of them, are multiplied and
-// normalised each by itself.
-// For the accelerator: scores that leave the chip cross its memory four times.
+// accelerator's chip, and a part does; rows that its Softmax takes. Safe because matrices, and rows of them,
+// are multiplied and normalised each by itself. For the accelerator: scores that leave the chip cross its
+// memory four times.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -27,7 +27,7 @@ constexpr int64_t kElement = 2;  // bytes of a score on the accelerator
 struct Attention {
   std::vector<NodeId> nodes;
   Shape scores;
-  int64_t beside = 0;  // elements of keys and values that a row of scores needs
+  int64_t beside = 0;   // elements of keys and values that a row of scores needs
   bool masked = false;  // something of the size of the scores is an operand of the arithmetic
 };
 
@@ -115,8 +115,9 @@ std::optional<Cut> cut_for(const Attention& attention, const PassContext& contex
     const int64_t n = attention.scores[d], rows = attention.scores[row_axis];
     const auto fits = [&](int64_t parts) {
       const int64_t of_part = (n + parts - 1) / parts;
-      return (d == row_axis ? bytes_of(attention, 1, of_part, context.tiles)
-                            : bytes_of(attention, saturating_mul(matrices, of_part), rows, context.tiles)) <= bytes;
+      return (d == row_axis
+                  ? bytes_of(attention, 1, of_part, context.tiles)
+                  : bytes_of(attention, saturating_mul(matrices, of_part), rows, context.tiles)) <= bytes;
     };
     if (before == 1 && fits(1)) return std::nullopt;
     for (int64_t parts = 1; parts <= n && saturating_mul(before, parts) <= kMostParts; ++parts)
@@ -180,7 +181,8 @@ class PartWriter {
     for (size_t d = 0; d < cut_.axis + 1; ++d) shape[d] = past_[d] - from_[d];
     const Node& n = g().node(id);
     std::vector<Attr> attrs = n.attrs;
-    const NodeId made = rw_.create(*n.op, std::move(inputs), std::move(attrs), {typed(id, shape)}, std::span(&id, 1));
+    const NodeId made =
+        rw_.create(*n.op, std::move(inputs), std::move(attrs), {typed(id, shape)}, std::span(&id, 1));
     return placed(rw_.output(made));
   }
 

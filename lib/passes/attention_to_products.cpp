@@ -1,17 +1,17 @@
 // attention-to-products
 //   before  %y = Attention(%q, %k, %v)
-//   after   %1 = Transpose(%k)   %2 = MatMul(%q, %1)   %3 = Mul(%2, scale)   %4 = Softmax(%3)   %y = MatMul(%4, %v)
-// In between a soft cap (Div, Tanh, Mul) and a bias, a constant that is the mask and the causal part: 0 or the
-// mask's number where a key is kept, else -inf. Heads of operands of rank 3 are split by Reshape and
+//   after   %1 = Transpose(%k)   %2 = MatMul(%q, %1)   %3 = Mul(%2, scale)   %4 = Softmax(%3)   %y =
+//   MatMul(%4, %v)
+// In between a soft cap (Div, Tanh, Mul) and a bias, a constant that is the mask and the causal part: 0 or
+// the mask's number where a key is kept, else -inf. Heads of operands of rank 3 are split by Reshape and
 // Transpose. Query heads that share a key head become rows of one product. A past is concatenated.
 // Preconditions: float32, static shapes, nothing empty; nobody reads the scores; a mask is a constant, and
 // keeps a key for every query: Attention makes 0 of a row without keys, Softmax NaN; a bias of at most 4 MiB.
 // Safe because these are the definition of the operator.
-#include "mrvlc/ops/attention.h"
-
 #include <cmath>
 #include <limits>
 
+#include "mrvlc/ops/attention.h"
 #include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/support/saturating.h"
@@ -97,7 +97,8 @@ class AttentionWriter {
     if (p_.softcap > 0) s = capped(s);
     if (bias) s = make(rw_, Op::Add, {s, constant(*std::move(bias), "mask")}, scores(), {id_});
     s = make(rw_, Op::Softmax, {s}, scores(), {id_}, {{"axis", Attr(int64_t{-1})}});
-    const ValueId y = make(rw_, Op::MatMul, {s, v}, type({p_.batch, p_.kv_heads, shared_rows(), p_.v_size}), {id_});
+    const ValueId y =
+        make(rw_, Op::MatMul, {s, v}, type({p_.batch, p_.kv_heads, shared_rows(), p_.v_size}), {id_});
     settle(P::kPresentKey, k);
     settle(P::kPresentValue, v);
     settle(P::kY, joined(y));
@@ -124,7 +125,8 @@ class AttentionWriter {
   // [batch, heads, length, size] of an operand.
   ValueId split(ValueId x, int64_t heads, int64_t length, int64_t size) {
     if (!p_.packed) return x;
-    return transposed(reshaped(x, {p_.batch, length, heads, size}), {0, 2, 1, 3}, {p_.batch, heads, length, size});
+    return transposed(reshaped(x, {p_.batch, length, heads, size}), {0, 2, 1, 3},
+                      {p_.batch, heads, length, size});
   }
   ValueId rows(size_t fresh, size_t past, int64_t size) {
     const ValueId x = split(in_[fresh], p_.kv_heads, p_.kv_length, size);

@@ -9,12 +9,13 @@
 namespace mrvlc::passes {
 namespace {
 
-#define MRVLC_COMMON                                                                                   \
-  "dce", "remove-identity", "fold-constants", "einsum-to-matmul", "attention-to-products", "sums-to-means", "fuse-norms", \
-      "fuse-softmax", "sums-of-squares", "canonicalize-shape", "canonicalize-math", "remove-identity", \
-      "dce", "explicit-padding", "fold-pad", "fold-batchnorm", "matmul-to-gemm", "fold-scale",         \
-      "fold-batchnorm", "lower-batchnorm", "fuse-activations", "fold-constants", "gather-to-slice",    \
-      "fold-where", "remove-identity", "canonicalize-shape", "canonicalize-math", "fold-scale"
+#define MRVLC_COMMON                                                                                        \
+  "dce", "remove-identity", "fold-constants", "einsum-to-matmul", "attention-to-products", "sums-to-means", \
+      "fuse-norms", "fuse-softmax", "sums-of-squares", "canonicalize-shape", "canonicalize-math",           \
+      "remove-identity", "dce", "explicit-padding", "fold-pad", "fold-batchnorm", "matmul-to-gemm",         \
+      "fold-scale", "fold-batchnorm", "lower-batchnorm", "fuse-activations", "fold-constants",              \
+      "gather-to-slice", "fold-where", "remove-identity", "canonicalize-shape", "canonicalize-math",        \
+      "fold-scale"
 #define MRVLC_CLEAN_UP "fold-constants", "cse", "remove-identity", "dce"
 
 // Products of integers are made before constants are folded, which makes floats of their weights. What pools
@@ -28,8 +29,7 @@ namespace {
 // for free.
 constexpr auto kDefault = std::to_array<std::string_view>(
     {MRVLC_INTEGERS, MRVLC_COMMON, "fold-input-affine", "mask-to-sum", "attention-in-parts", MRVLC_CLEAN_UP});
-constexpr auto kFloat =
-    std::to_array<std::string_view>(
+constexpr auto kFloat = std::to_array<std::string_view>(
     {MRVLC_COMMON, "fold-input-affine", "mask-to-sum", "attention-in-parts", MRVLC_CLEAN_UP});
 constexpr auto kHost =
     std::to_array<std::string_view>({MRVLC_INTEGERS, MRVLC_COMMON, MRVLC_CLEAN_UP, MRVLC_WIDEN});

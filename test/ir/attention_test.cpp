@@ -28,7 +28,8 @@ struct Operator {
   }
 
   std::string mask() {
-    Shape shape{dice.chance(50) ? batch : 1, dice.chance(50) ? heads() : 1, dice.chance(50) ? queries : 1, total()};
+    Shape shape{dice.chance(50) ? batch : 1, dice.chance(50) ? heads() : 1, dice.chance(50) ? queries : 1,
+                total()};
     std::vector<double> values(static_cast<size_t>(element_count(shape)), 0.0);
     for (size_t i = 0; i < values.size(); ++i) {
       const bool row_begins = i % static_cast<size_t>(total()) == 0;
@@ -39,7 +40,8 @@ struct Operator {
   }
 
   void write() {
-    std::vector<std::string> in{w.input(operand(heads(), queries, size)), w.input(operand(keys_of, keys, size)),
+    std::vector<std::string> in{w.input(operand(heads(), queries, size)),
+                                w.input(operand(keys_of, keys, size)),
                                 w.input(operand(keys_of, keys, width))};
     if (masks_row || dice.chance(50) || past > 0) in.push_back(mask());
     if (past > 0) {
@@ -70,7 +72,8 @@ struct Products {
   // Of fp16: scores and what Softmax makes of them, a mask; keys and values, unless tiles share matrices in
   // each of them.
   int64_t bytes(int64_t matrices, int64_t rows, int64_t tiles) const {
-    return 2 * matrices * ((masked ? 3 : 2) * rows * scores.back() + (matrices % tiles == 0 ? 1 : tiles) * beside);
+    return 2 * matrices *
+           ((masked ? 3 : 2) * rows * scores.back() + (matrices % tiles == 0 ? 1 : tiles) * beside);
   }
   int64_t all_bytes(int64_t tiles) const {
     const int64_t rows = scores[scores.size() - 2];
@@ -155,7 +158,8 @@ TEST_CASE("attention is cut into parts whose scores are small enough", "[passes]
   CHECK(cut > 100);
 }
 
-TEST_CASE("rows of scores that do not stay on the chip, or that Softmax does not take, are not cut", "[passes]") {
+TEST_CASE("rows of scores that do not stay on the chip, or that Softmax does not take, are not cut",
+          "[passes]") {
   Products p(1);
   p.write();
   passes::PassContext context;

@@ -123,8 +123,7 @@ std::vector<ir::NodeId> attention_tail(const ir::Graph& graph, const ir::Node& p
 }
 
 bool is_attention(const Function& f) {
-  return f.nodes().size() > 2 && f.head().is(Op::MatMul) &&
-         f.program().node(f.nodes().back()).is(Op::MatMul);
+  return f.nodes().size() > 2 && f.head().is(Op::MatMul) && f.program().node(f.nodes().back()).is(Op::MatMul);
 }
 
 void emit_attention(Function& f) {
@@ -140,7 +139,8 @@ void emit_attention(Function& f) {
   e.past = parts.past;
   fold_epilogue(f, n, e);
   declare_epilogue(f, e);
-  const std::string q = read_operand(f, parts.product, 0, "x0"), keys = read_operand(f, parts.product, 1, "x1");
+  const std::string q = read_operand(f, parts.product, 0, "x0"),
+                    keys = read_operand(f, parts.product, 1, "x1");
   const std::string v = read_operand(f, parts.values, 1, "x2"), y = f.write(parts.values.outputs[0], "y0");
   Shape mask_strides(scores.batch.size() + 2, 0);
   std::string mask = "NULL";

@@ -15,12 +15,24 @@ namespace mrvlc::chost {
 namespace {
 
 // Those that compute layers; others help them.
-constexpr Piece kLayerKernels[] = {
-    Piece::attention,     Piece::winograd,        Piece::conv_rows,       Piece::conv,        Piece::depthwise,
-    Piece::depthwise3,    Piece::depthwise_lanes, Piece::gemm,        Piece::row,
-    Piece::gemv,          Piece::gemv_half,       Piece::recurrent,   Piece::recurrent_half,
-    Piece::pool_planes,   Piece::integer_conv,    Piece::integer_few, Piece::integer_depthwise,
-    Piece::integer_matrix};
+constexpr Piece kLayerKernels[] = {Piece::attention,
+                                   Piece::winograd,
+                                   Piece::conv_rows,
+                                   Piece::conv,
+                                   Piece::depthwise,
+                                   Piece::depthwise3,
+                                   Piece::depthwise_lanes,
+                                   Piece::gemm,
+                                   Piece::row,
+                                   Piece::gemv,
+                                   Piece::gemv_half,
+                                   Piece::recurrent,
+                                   Piece::recurrent_half,
+                                   Piece::pool_planes,
+                                   Piece::integer_conv,
+                                   Piece::integer_few,
+                                   Piece::integer_depthwise,
+                                   Piece::integer_matrix};
 
 // In quotes, without the path of the model; of a long one the end, which says more.
 std::string quoted(const Program& program, std::string_view name) {

@@ -26,10 +26,24 @@ static float weighted(const double* scores, ptrdiff_t n, const float* v, ptrdiff
 static void test_attention(void) {
   const ptrdiff_t m = draw(1, 60), n = draw(1, 90), k = draw(1, 40), d = draw(1, 40), row = 3;
   const int turned = (int)draw(0, 1), masks = (int)draw(0, 2);
-  const K_gemm_shape p = {.m = m, .n = n, .k = k, .a_row = k + 2, .a_k = 1, .b_k = turned ? 1 : n,
-                          .b_n = turned ? k : 1, .block_k = draw(1, k), .b_packed = 1};
-  const K_gemm_shape r = {.m = m, .n = d, .k = n, .a_row = n, .a_k = 1, .b_k = turned ? d : 1,
-                          .b_n = turned ? 1 : n, .block_k = draw(1, n), .b_packed = 1};
+  const K_gemm_shape p = {.m = m,
+                          .n = n,
+                          .k = k,
+                          .a_row = k + 2,
+                          .a_k = 1,
+                          .b_k = turned ? 1 : n,
+                          .b_n = turned ? k : 1,
+                          .block_k = draw(1, k),
+                          .b_packed = 1};
+  const K_gemm_shape r = {.m = m,
+                          .n = d,
+                          .k = n,
+                          .a_row = n,
+                          .a_k = 1,
+                          .b_k = turned ? d : 1,
+                          .b_n = turned ? 1 : n,
+                          .block_k = draw(1, n),
+                          .b_packed = 1};
   const K_attention_shape s = {.rows = draw(1, 2) * 12, .mask_row = masks == 2 ? n : 0, .mask_n = draw(0, 1)};
   float *q = numbers(m * (k + 2)), *keys = numbers(k * n), *v = numbers(n * d), *mask = drawn_mask(m * n);
   float *y = nothing(m * d), *wanted = nothing(m * d), *bias = numbers(n);
