@@ -2,28 +2,28 @@
 /* Softmax of each of some rows of n floats, in place. */
 // Sixteen maxima and sums side by side, as a single one cannot be made of vectors.
 static float K_softmax_peak(ptrdiff_t n, const float* x) {
+  const ptrdiff_t whole = n - n % K_LANES;
   float lanes[K_LANES], peak = -INFINITY;
-  ptrdiff_t i = 0;
   for (ptrdiff_t l = 0; l < K_LANES; ++l) lanes[l] = -INFINITY;
-  for (; i + K_LANES <= n; i += K_LANES)
+  for (ptrdiff_t i = 0; i < whole; i += K_LANES)
     for (ptrdiff_t l = 0; l < K_LANES; ++l) lanes[l] = x[i + l] > lanes[l] ? x[i + l] : lanes[l];
   for (ptrdiff_t l = 0; l < K_LANES; ++l) peak = lanes[l] > peak ? lanes[l] : peak;
-  for (; i < n; ++i) peak = x[i] > peak ? x[i] : peak;
+  for (ptrdiff_t i = whole; i < n; ++i) peak = x[i] > peak ? x[i] : peak;
   return peak;
 }
 
 /* Replaces x by e^(x - peak) and returns the sum. */
 static float K_softmax_powers(ptrdiff_t n, float* x, float peak) {
+  const ptrdiff_t whole = n - n % K_LANES;
   float lanes[K_LANES] = {0}, sum = 0.0f;
-  ptrdiff_t i = 0;
-  for (; i + K_LANES <= n; i += K_LANES) {
+  for (ptrdiff_t i = 0; i < whole; i += K_LANES) {
     for (ptrdiff_t l = 0; l < K_LANES; ++l) {
       const float v = K_exp_below(x[i + l] - peak);
       x[i + l] = v;
       lanes[l] += v;
     }
   }
-  for (; i < n; ++i) sum += x[i] = K_exp_below(x[i] - peak);
+  for (ptrdiff_t i = whole; i < n; ++i) sum += x[i] = K_exp_below(x[i] - peak);
   for (ptrdiff_t l = 0; l < K_LANES / 2; ++l) sum += lanes[l] + lanes[l + K_LANES / 2];
   return sum;
 }
