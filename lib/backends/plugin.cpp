@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <map>
 #include <set>
 
 #include "mrvlc/ops/dynamic_shapes.h"
@@ -66,12 +65,6 @@ partition::Region alone(const ir::Graph& graph, const partition::Layer& layer) {
   return out;
 }
 
-// Who configured a library last, by its identity: it may be open for several with different options.
-std::map<const void*, uint64_t>& configured() {
-  static std::map<const void*, uint64_t> last;
-  return last;
-}
-
 class PluginBackend : public backend::Backend {
  public:
   PluginBackend(target::PluginPackage package, LoadedPlugin loaded, partition::SoundRules rules,
@@ -83,12 +76,11 @@ class PluginBackend : public backend::Backend {
         library_(std::move(loaded.library)),
         options_(std::move(options)) {}
 
-  // Before anything else is asked. MRV0356: it does not take its options.
+  // In front of each question: the library may be open for somebody with other options. MRV0356: it does not
+  // take them.
   Status configure() const {
-    static uint64_t opened = 0;
-    if (number_ == 0) number_ = ++opened;
     const mrvl_plugin& table = plugin_.table();
-    if (table.configure == nullptr || configured()[plugin_.identity()] == number_) return {};
+    if (table.configure == nullptr) return {};
     std::vector<mrvl_plugin_option> list;
     for (const auto& [key, value] : options_)
       list.push_back({sizeof(mrvl_plugin_option), key.c_str(), value.c_str()});
@@ -97,11 +89,9 @@ class PluginBackend : public backend::Backend {
       const plugin::Call guest(machine().name, "configure");
       code = table.configure(table.context, list.data(), static_cast<uint32_t>(list.size()));
     }
-    if (code != 0)
-      return make_diag<DiagCode::MRV0356>(printable(machine().name), "configure",
-                                          "fails: " + plugin_.said(code));
-    configured()[plugin_.identity()] = number_;
-    return {};
+    if (code == 0) return {};
+    return make_diag<DiagCode::MRV0356>(printable(machine().name), "configure",
+                                        "fails: " + plugin_.said(code));
   }
 
   const target::Machine& machine() const override { return package_.machine; }
@@ -279,7 +269,6 @@ class PluginBackend : public backend::Backend {
   partition::SoundRules rules_;
   std::string library_;  // its bytes; empty: built in
   Options options_;
-  mutable uint64_t number_ = 0;  // of those that were opened
   mutable Status fault_;
 };
 

@@ -46,7 +46,6 @@ std::string Plugin::take(const mrvl_plugin* table, const std::string& name) {
   std::string fault = fault_of(table, name);
   if (!fault.empty()) return fault;
   table_ = held_by(*table);
-  identity_ = table;
   return {};
 }
 

@@ -21,8 +21,6 @@ class Plugin {
   static Result<Plugin> built_in(const mrvl_plugin* (*entry)(), const std::string& name);
   // What its version and its size do not hold is null.
   const mrvl_plugin& table() const { return table_; }
-  // The same for all that are open of one library.
-  const void* identity() const { return identity_; }
   // "what it says", or what the number is.
   std::string said(int code) const;
 
@@ -32,7 +30,6 @@ class Plugin {
 
   std::shared_ptr<void> handle_;
   mrvl_plugin table_{};
-  const void* identity_ = nullptr;
 };
 
 // What NAME.region<i>.mrvl holds of a region that a plug-in encoded; docs/targets.md has the layout.
