@@ -36,13 +36,14 @@ static void K_softmax_rows(ptrdiff_t rows, ptrdiff_t n, float* x) {
 }
 
 //@ piece attention: gemm softmax_rows
-//@ for MatMul, Softmax, MatMul: attention; scores of some rows at a time
-/* y = softmax(q * k + mask) * v. k and v are packed once, as each is read for all rows; the scores of `rows`
- * rows lie behind them in `memory`, where a cache holds them. */
+//@ for MatMul, Softmax, MatMul, Attention: some rows of scores at a time
+/* y = softmax(scale * q * k + mask) * v, or without both. k and v are packed once, as each is read for all
+ * rows; the scores of `rows` rows lie behind them in `memory`, where a cache holds them. */
 // What is done to scores in front of the mask is the epilogue of their product.
 typedef struct K_attention_shape {
-  // strides of the mask, in elements
-  ptrdiff_t rows, mask_row, mask_n;
+  // strides of the mask and of rows of y, in elements
+  ptrdiff_t rows, mask_row, mask_n, y_row;
+  float scale;
 } K_attention_shape;
 
 static void K_attention_pack(const K_gemm_shape* p, const float* b, float* to) {
@@ -50,11 +51,11 @@ static void K_attention_pack(const K_gemm_shape* p, const float* b, float* to) {
     K_gemm_pack(b + j * p->b_n, p->b_k, p->b_n, p->k, K_least(p->n - j, K_LANES), to + j * p->k);
 }
 
-static void K_attention_mask(ptrdiff_t n, const float* mask, ptrdiff_t step, float* x) {
+static void K_attention_mask(ptrdiff_t n, float scale, const float* mask, ptrdiff_t step, float* x) {
   if (step == 1) {
-    for (ptrdiff_t j = 0; j < n; ++j) x[j] += mask[j];
+    for (ptrdiff_t j = 0; j < n; ++j) x[j] = scale * x[j] + mask[j];
   } else {
-    for (ptrdiff_t j = 0; j < n; ++j) x[j] += mask[j * step];
+    for (ptrdiff_t j = 0; j < n; ++j) x[j] = scale * x[j] + mask[j * step];
   }
 }
 
@@ -72,8 +73,12 @@ static void K_attention(const K_attention_shape* s, const K_gemm_shape* scores, 
     p.m = p.block_m = r.m = r.block_m = K_least(scores->m - m, s->rows);
     K_gemm(&p, q + m * p.a_row, keys, bias, x, NULL, e, row + m, (row + m) * n);
     for (ptrdiff_t i = 0; mask && i < p.m; ++i)
-      K_attention_mask(n, mask + (m + i) * s->mask_row, s->mask_n, x + i * n);
+      K_attention_mask(n, s->scale, mask + (m + i) * s->mask_row, s->mask_n, x + i * n);
     K_softmax_rows(p.m, n, x);
-    K_gemm(&r, x, of_values, NULL, y + m * r.n, NULL, &plain, 0, 0);
+    // Rows of y lie side by side, or first behind the scores.
+    float* const to = s->y_row == r.n ? y + m * r.n : x + s->rows * n;
+    K_gemm(&r, x, of_values, NULL, to, NULL, &plain, 0, 0);
+    for (ptrdiff_t i = 0; s->y_row != r.n && i < r.m; ++i)
+      memcpy(y + (m + i) * s->y_row, to + i * r.n, (size_t)r.n * sizeof(float));
   }
 }

@@ -154,7 +154,9 @@ void emit_attention(Function& f) {
   const int64_t rows = rows_at_once(m, n);
   f.put_struct("s", structs::AttentionShape{.rows = rows,
                                             .mask_row = mask_strides[mask_strides.size() - 2],
-                                            .mask_n = mask_strides.back()});
+                                            .mask_n = mask_strides.back(),
+                                            .y_row = d,
+                                            .scale = "1.0f"});
   f.put_struct("p", gemm_shape(scores));
   f.put_struct("r", gemm_shape(values));
   open_matrices(f, scores.batch, matrices, matrices * m * n * (k + d + kSoftmax));

@@ -1,5 +1,6 @@
-// C of Attention: one row of scores at a time, in scratch memory.
+// C of Attention: one row of scores at a time, in scratch memory, where attention_rows.cpp does not take it.
 #include "attention/attention.h"
+#include "attention/attention_code.h"
 #include "common/emit_util.h"
 #include "common/index_util.h"
 #include "common/lanes.h"
@@ -8,16 +9,6 @@ namespace mrvlc::ops {
 namespace {
 
 using P = AttentionParams;
-
-struct AttentionCode {
-  EmitContext& c;
-  const P& p;
-  ElementType elem;
-  std::string_view t, f;  // C type, suffix of <math.h> names
-
-  std::string literal(double v) const { return c_literal(v, elem); }
-  bool wants_scores(int64_t stage) const { return p.mode == stage && c.node().outputs.size() > P::kScores; }
-};
 
 // Declares a pointer to row j of the keys or values of head g.
 void row_pointer(AttentionCode& code, std::string_view name, size_t fresh, size_t past, int64_t width) {
@@ -64,13 +55,8 @@ std::string mask_text(const AttentionCode& code) {
 
 // Adds the bias to s and notes in `any` whether something of the row is not masked.
 void emit_bias(AttentionCode& code) {
-  const P& p = code.p;
-  const bool mask = code.c.has(P::kMask);
-  if (!mask && !p.causal && !p.has_lengths) return;
-  code.c.line(fmt::format("{}{} bias = {};", mask && !p.causal && !p.has_lengths ? "const " : "", code.t,
-                          mask ? fmt::format("({})({})", code.t, mask_text(code)) : std::string("0")));
-  if (p.has_lengths) code.c.line("if (j >= length) bias = -INFINITY;");
-  if (p.causal) code.c.line("if (j > i + offset) bias = -INFINITY;");
+  if (!code.c.has(P::kMask) && !code.p.causal && !code.p.has_lengths) return;
+  emit_bias_value(code);
   code.c.line("any = any || bias != -INFINITY;");
   code.c.line("s += bias;");
 }
@@ -128,7 +114,29 @@ void emit_row_head(AttentionCode& code) {
   if (code.c.has(P::kMask) || p.causal || p.has_lengths) code.c.line("int any = 0;");
 }
 
+// One row after the other.
+void emit_heads(AttentionCode& code) {
+  code.c.loop("h", code.p.heads);
+  code.c.line(fmt::format("const ptrdiff_t g = h / {};", code.p.heads / code.p.kv_heads));
+  code.c.loop("i", code.p.q_length);
+  emit_row_head(code);
+  emit_scores(code);
+  emit_softmax(code);
+  emit_values(code);
+  code.c.close();
+  code.c.close();
+}
+
 }  // namespace
+
+void emit_bias_value(AttentionCode& code) {
+  const P& p = code.p;
+  const bool mask = code.c.has(P::kMask);
+  code.c.line(fmt::format("{}{} bias = {};", mask && !p.causal && !p.has_lengths ? "const " : "", code.t,
+                          mask ? fmt::format("({})({})", code.t, mask_text(code)) : std::string("0")));
+  if (p.has_lengths) code.c.line("if (j >= length) bias = -INFINITY;");
+  if (p.causal) code.c.line("if (j > i + offset) bias = -INFINITY;");
+}
 
 Status emit_attention(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
@@ -138,8 +146,10 @@ Status emit_attention(EmitContext& context) {
   emit_present(code, P::kPresentKey, P::kK, P::kPastKey, p.size);
   emit_present(code, P::kPresentValue, P::kV, P::kPastValue, p.v_size);
   if (p.batch * p.q_length == 0) return {};
-  context.line(fmt::format("{0}* const p = ({0}*){1};", code.t,
-                           context.scratch(std::max<int64_t>(p.total(), 1) * byte_size(elem))));
+  const bool by_rows = takes_rows(code);
+  if (!by_rows)
+    context.line(fmt::format("{0}* const p = ({0}*){1};", code.t,
+                             context.scratch(std::max<int64_t>(p.total(), 1) * byte_size(elem))));
   context.loop("b", p.batch);
   if (p.has_lengths) {
     MRVLC_ASSIGN(const RangeCheck check, require_range(context, {P::kLengths, p.batch, 0, p.total()}));
@@ -155,14 +165,8 @@ Status emit_attention(EmitContext& context) {
                                                                  ? fmt::format("length - {}", p.q_length)
                                                                  : fmt::format("{}", p.past)));
   }
-  context.loop("h", p.heads);
-  context.line(fmt::format("const ptrdiff_t g = h / {};", p.heads / p.kv_heads));
-  context.loop("i", p.q_length);
-  emit_row_head(code);
-  emit_scores(code);
-  emit_softmax(code);
-  emit_values(code);
-  for (int i = 0; i < 3; ++i) context.close();
+  by_rows ? emit_rows(code) : emit_heads(code);
+  context.close();
   return {};
 }
 

@@ -45,11 +45,11 @@ class Graph:
         return outputs[0]
 
     def save(self, path):
-        kind = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(bool): TensorProto.BOOL}
+        kind = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(bool): TensorProto.BOOL, np.dtype(np.int64): TensorProto.INT64}
         inputs = [helper.make_tensor_value_info(n, kind[a.dtype], a.shape) for n, a in self.feeds.items()]
         outputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, a.shape) for n, a in self.wanted.items()]
         graph = helper.make_graph(self.nodes, "g", inputs, outputs, self.constants)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)])
         model.ir_version = 10
         onnx.save(model, str(path))
 
@@ -148,6 +148,12 @@ def operator(g):
         inputs.append((g.constant if g.chance(0.8) else g.input)("mask", mask))
     elif past:
         inputs.append("")
+    behind = np.full(batch, past)  # the key of the first query, for the causal part
+    if not past and g.chance(0.3):
+        lengths = g.random.integers(0, total + 1, batch)
+        inputs += [""] * (6 - len(inputs)) + [g.input("lengths", lengths)]
+        bias = np.where(np.arange(total) >= lengths[:, None, None, None], -np.inf, bias)
+        behind = lengths - rows
     if past:
         old = g.draw((batch, key_heads, past, depth)), g.draw((batch, key_heads, past, width))
         inputs += [g.input("past_k", old[0]), g.input("past_v", old[1])]
@@ -155,7 +161,7 @@ def operator(g):
     attributes = {"q_num_heads": heads, "kv_num_heads": key_heads} if packed else {}
     if g.chance(0.4):
         attributes["is_causal"] = 1
-        bias = np.where(np.arange(total)[None, :] > np.arange(rows)[:, None] + past, -np.inf, bias)
+        bias = np.where(np.arange(total) > np.arange(rows)[:, None] + behind[:, None, None, None], -np.inf, bias)
     if cap:
         attributes["softcap"] = cap
     all_k, all_v = k.astype(np.float64), v.astype(np.float64)
@@ -212,7 +218,7 @@ def main():
         for name, array in g.feeds.items():
             np.save(folder / f"{name}.npy", array)
         together += "kernel attention" in check(folder, g, "host", 3e-5)
-        if seed % 3 == 0 and not any(np.isinf(a).any() for a in g.feeds.values() if a.dtype != bool):
+        if seed % 3 == 0 and not any(np.isinf(a).any() for a in g.feeds.values()):
             check(folder, g, "small", 2e-2)
         shutil.rmtree(folder)
     print(f"{options.count} networks, scores kept in a cache in {together}")

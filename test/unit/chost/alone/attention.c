@@ -44,10 +44,14 @@ static void test_attention(void) {
                           .b_n = turned ? 1 : n,
                           .block_k = draw(1, n),
                           .b_packed = 1};
-  const K_attention_shape s = {.rows = draw(1, 2) * 12, .mask_row = masks == 2 ? n : 0, .mask_n = draw(0, 1)};
+  const K_attention_shape s = {.rows = draw(1, 2) * 12,
+                               .mask_row = masks == 2 ? n : 0,
+                               .mask_n = draw(0, 1),
+                               .y_row = d + draw(0, 1) * draw(0, 3),
+                               .scale = (float)draw(1, 2) / 2.0f};
   float *q = numbers(m * (k + 2)), *keys = numbers(k * n), *v = numbers(n * d), *mask = drawn_mask(m * n);
-  float *y = nothing(m * d), *wanted = nothing(m * d), *bias = numbers(n);
-  float* memory = nothing((n + 15) / 16 * 16 * k + (d + 15) / 16 * 16 * n + s.rows * n);
+  float *y = nothing(m * s.y_row), *wanted = nothing(m * s.y_row), *bias = numbers(n);
+  float* memory = nothing((n + 15) / 16 * 16 * k + (d + 15) / 16 * 16 * n + s.rows * (n + d));
   double* scores = (double*)malloc((size_t)n * sizeof(double));
   const K_epilogue e = drawn_epilogue();
   const int has_bias = (int)draw(0, 1);
@@ -56,12 +60,12 @@ static void test_attention(void) {
       float sum = has_bias ? bias[j] : 0.0f;
       for (ptrdiff_t l = 0; l < k; ++l) sum += q[i * p.a_row + l] * keys[l * p.b_k + j * p.b_n];
       scores[j] = (double)finished(&e, sum, row + i, j, (row + i) * n + j);
-      if (masks) scores[j] += (double)mask[i * s.mask_row + j * s.mask_n];
+      if (masks) scores[j] = scores[j] * (double)s.scale + (double)mask[i * s.mask_row + j * s.mask_n];
     }
-    for (ptrdiff_t j = 0; j < d; ++j) wanted[i * d + j] = weighted(scores, n, v, r.b_k, j * r.b_n);
+    for (ptrdiff_t j = 0; j < d; ++j) wanted[i * s.y_row + j] = weighted(scores, n, v, r.b_k, j * r.b_n);
   }
   K_attention(&s, &p, &r, q, keys, v, has_bias ? bias : NULL, masks ? mask : NULL, y, memory, &e, row);
-  compare("attention", y, wanted, m * d, 4e-6f);
+  compare("attention", y, wanted, m * s.y_row, 4e-6f);
   free(q), free(keys), free(v), free(mask), free(y), free(wanted), free(bias), free(memory), free(scores);
 }
 
