@@ -31,7 +31,18 @@ struct Region {
   const RegionHints* hints;
   RegionResult result;
   Linked linked;
+  bool executed = true;  // false: its binary is refused, or none that this reads
 };
+
+// What a plug-in's file begins with (docs/targets.md): its instructions are known to its vendor alone.
+constexpr std::string_view kPluginMagic = "MRVP";
+
+RegionResult without_proof(const RegionHints& region, const std::string& why) {
+  RegionResult r;
+  r.exact.assign(region.layers.size(), false);
+  r.why_not.assign(region.layers.size(), why);
+  return r;
+}
 
 // Values of a region that rest on taken ones which the model has no name for.
 std::set<std::string> unnamed(const Region& r, const Cones& model) {
@@ -67,9 +78,11 @@ class Judge {
     std::vector<NodeProof> out;
     for (const ir::Source& s : g_.sources()) {
       NodeProof n{s.id, s.name, s.op_type, false, "", false, ""};
-      const bool proved = both_.nodes().contains(s.id) || linker_.changes_nothing(s.id);
-      n.exact = proved || exact_.nodes().contains(s.id);
-      n.declared = proved || declared_.nodes().contains(s.id);
+      // Values between regions may have names that the model lacks: then the way back does not end there.
+      const bool open = !not_executed_.contains(s.id);
+      const bool proved = open && (both_.nodes().contains(s.id) || linker_.changes_nothing(s.id));
+      n.exact = proved || (open && reasons_.contains(s.id) && exact_.nodes().contains(s.id));
+      n.declared = proved || (open && declared_.nodes().contains(s.id));
       explain(s.id, proved, n);
       out.push_back(std::move(n));
     }
@@ -95,7 +108,10 @@ class Judge {
     for (const auto& [name, of_model] : r.linked.matched) declared_.add(of_model);
     for (size_t i = 0; i < r.hints->layers.size(); ++i)
       for (const Node& n : r.hints->layers[i].nodes) {
-        for (const std::string& s : n.sources) reasons_[s].add(r.result.why_not[i], r.linked.why_not[i]);
+        for (const std::string& s : n.sources) {
+          reasons_[s].add(r.result.why_not[i], r.linked.why_not[i]);
+          if (!r.executed) not_executed_.insert(s);
+        }
         for (const std::string& in : n.inputs)
           if (const auto c = r.hints->constants.find(in); c != r.hints->constants.end())
             for (const std::string& s : c->second.sources)
@@ -123,6 +139,7 @@ class Judge {
   std::set<std::string> given_;
   Cones exact_, declared_, both_;
   std::map<std::string, Reason> reasons_;
+  std::set<std::string> not_executed_;
 };
 
 }  // namespace
@@ -179,19 +196,24 @@ Result<Proof> proof_of(const Question& q) {
     // Each once: a list of hints must not decide how long a proof takes.
     if (!region.file.empty() && !binaries.insert(region.file).second)
       return make_diag<DiagCode::MRV1100>(fmt::format("it has '{}' twice", printable(region.file)));
+    std::string bytes;
+    if (!region.body && !region.file.empty()) {
+      MRVLC_ASSIGN(bytes, q.binary(region.file));
+    }
+    const bool is_ours = !region.body && !region.file.empty() && !bytes.starts_with(kPluginMagic);
     RegionResult r;
-    if (region.body || region.file.empty()) {
-      r.exact.assign(region.layers.size(), false);
-      r.why_not.assign(region.layers.size(),
-                       region.body ? "it is in a body of control flow" : "its region is no binary of ours");
-    } else {
-      MRVLC_ASSIGN(const std::string bytes, q.binary(region.file));
+    if (is_ours) {
       r = prove_region(region, bytes, q.model->graph, field, q.target(region.file));
       r.proof.sha256 = sha256_hex(bytes);
       proof.regions.push_back(r.proof);
+    } else {
+      r = without_proof(region, region.body           ? "it is in a body of control flow"
+                                : region.file.empty() ? "its region is no binary of ours"
+                                                      : "its region is a plug-in's");
     }
     taken.insert(r.taken.begin(), r.taken.end());
-    regions.push_back({&region, std::move(r), {}});
+    const bool executed = is_ours && r.proof.refusal.empty();
+    regions.push_back({&region, std::move(r), {}, executed});
   }
   Linker linker(q.model->graph, field, taken);
   for (Region& r : regions) r.linked = linker.link(*r.hints);

@@ -1,5 +1,5 @@
-// C of an Attention of many rows, by the kernel that keeps scores of some of them in a cache. What is added to
-// the scores of a head, masks and lengths, is written down once a head, or once for all heads.
+// C of an Attention of many rows, by the kernel that keeps scores of some of them in a cache. What is added
+// to the scores of a head, masks and lengths, is written down once a head, or once for all heads.
 #include "attention/attention_code.h"
 #include "common/emit_util.h"
 #include "mrvlc/ops/kernel_structs.h"
@@ -74,8 +74,8 @@ void emit_rows_without_keys(AttentionCode& code) {
   const P& p = code.p;
   code.c.loop("i", p.q_length);
   code.c.line("int any = 0;");
-  code.c.line(fmt::format("for (ptrdiff_t j = 0; j < {0}; ++j) any |= added[i * {0} + j] != -INFINITY;",
-                          p.total()));
+  code.c.line(
+      fmt::format("for (ptrdiff_t j = 0; j < {0}; ++j) any |= added[i * {0} + j] != -INFINITY;", p.total()));
   code.c.line(fmt::format("if (!any) memset({} + {}, 0, {});", code.c.out(P::kY), p.y().text("b", "h", "i"),
                           p.v_size * byte_size(code.elem)));
   code.c.close();
@@ -96,17 +96,18 @@ void emit_rows(AttentionCode& code) {
   const P& p = code.p;
   put_shapes(code);
   if (!code.c.wants_little_text() && std::max(p.total(), p.v_size) >= 2 * kLanes) code.c.helper("rows12");
-  const int64_t floats = padded(p.total()) * p.size + padded(p.v_size) * p.total() +
-                         rows_at_once(p) * (p.total() + p.v_size);
+  const int64_t floats =
+      padded(p.total()) * p.size + padded(p.v_size) * p.total() + rows_at_once(p) * (p.total() + p.v_size);
   code.c.line(fmt::format("float* const added = (float*){};", code.c.scratch(4 * p.q_length * p.total())));
   code.c.line(fmt::format("float* const memory = (float*){};", code.c.scratch(4 * floats)));
   code.c.loop("h", p.heads);
   code.c.line(fmt::format("const ptrdiff_t g = h / {};", p.heads / p.kv_heads));
   emit_added(code);
-  code.c.line(fmt::format("{}(&s, &scores, &values, {} + {}, {} + {}, {} + {}, NULL, added, {} + {}, memory, &plain, 0);",
-                          code.c.helper("attention"), code.c.in(P::kQ), p.q().text("b", "h", "0"),
-                          code.c.in(P::kK), p.k().text("b", "g", "0"), code.c.in(P::kV),
-                          p.v().text("b", "g", "0"), code.c.out(P::kY), p.y().text("b", "h", "0")));
+  code.c.line(fmt::format(
+      "{}(&s, &scores, &values, {} + {}, {} + {}, {} + {}, NULL, added, {} + {}, memory, &plain, 0);",
+      code.c.helper("attention"), code.c.in(P::kQ), p.q().text("b", "h", "0"), code.c.in(P::kK),
+      p.k().text("b", "g", "0"), code.c.in(P::kV), p.v().text("b", "g", "0"), code.c.out(P::kY),
+      p.y().text("b", "h", "0")));
   emit_rows_without_keys(code);
   code.c.close();
 }

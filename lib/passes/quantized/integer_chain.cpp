@@ -97,12 +97,18 @@ void find_terms(const Graph& g, const PassContext& context, Chain& c) {
   c.terms = other;
 }
 
+// The terms of the product itself: those of a Gemm may be a column, which is no bias of channels.
+bool is_row_of_product(const Graph& g, const Chain& c) {
+  const TensorType& t = type_of(g, c.terms);
+  return c.adds.valid() || t.elements() == 1 || (t.rank() > 0 && t.shape.back() == c.channels);
+}
+
 // The bias in units of the sums: an integer of 32 bits for each channel.
 bool take_bias(const Graph& g, Chain& c) {
   if (!c.terms.valid()) return true;
   const QuantizeStep b = quantize_step(g, producer_of(g, c.terms, Op::DequantizeLinear), false);
   const Tensor* t = b ? g.constant(b.data) : nullptr;
-  if (t == nullptr || t->elem() != ElementType::I32) return false;
+  if (t == nullptr || t->elem() != ElementType::I32 || !is_row_of_product(g, c)) return false;
   if (t->elements() != c.channels && t->elements() != 1) return false;
   constexpr double kSame = 1e-6;  // products of scales are rounded to fp32
   for (int64_t k = 0; k < c.channels; ++k) {
@@ -118,7 +124,7 @@ bool take_bias(const Graph& g, Chain& c) {
 bool take_numbers(const Graph& g, Chain& c) {
   if (!c.terms.valid()) return true;
   const int64_t count = type_of(g, c.terms).elements();
-  if (count != c.channels && count != 1) return false;
+  if ((count != c.channels && count != 1) || !is_row_of_product(g, c)) return false;
   const QuantizeStep b = quantize_step(g, producer_of(g, c.terms, Op::DequantizeLinear), false);
   const Tensor* t = g.constant(b ? b.data : c.terms);
   if (t == nullptr) return false;

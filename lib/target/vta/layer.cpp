@@ -121,13 +121,18 @@ void whole_image(Term& term) {
   term.weights.inside = x.c;
 }
 
+bool is_conv(const mrvl_plugin_node& node) {
+  const std::string_view op = node.op_type;
+  return op == "Conv" || op == "QLinearConv";
+}
+
 void set_weights(Term& term, const Captures& at, const mrvl_plugin_node& node) {
   const mrvl_plugin_value* v = at.value("w");
   Weights& w = term.weights;
   w.data = at.weights("w");
-  const bool conv = v->rank == 4;
-  require(conv || v->rank == 2, "rank of the weights", std::to_string(v->rank), "2 or 4",
-          "weights are another");
+  const bool conv = is_conv(node);
+  require(v->rank == (conv ? 4u : 2u), "rank of the weights", std::to_string(v->rank), conv ? "4" : "2",
+          "weights are an image's kernels, or a matrix");
   w.columns = !conv && integer(node, "transB", 0) == 0;
   w.group = conv ? static_cast<uint32_t>(integer(node, "group", 1)) : 1;
   w.outputs = static_cast<uint32_t>(v->dims[w.columns ? 1 : 0]);
@@ -150,6 +155,8 @@ const int32_t* bias_of(const Captures& at, double scale, uint32_t outputs) {
   const mrvl_plugin_value* b = at.value("b");
   if (!b) return nullptr;
   at.check_zero("zb");
+  require(b->rank == 0 || b->dims[b->rank - 1] == int64_t{outputs}, "bias is a row", "another shape",
+          "a number for each output", "a bias is the same for all rows");
   require(b->data && b->elem == 6 && b->bytes == uint64_t{outputs} * 4, "bias is a constant of int32",
           "another", "int32 for each output", "a bias is a constant of int32 for each output");
   // Operators of integers have no scale for it.
@@ -175,7 +182,7 @@ void products(Layer& layer, const Captures& at, const mrvl_plugin_node& node) {
   const Range range = sums_of(term.weights, term.window.kh * term.window.kw, bias);
   check_sums(range);
   requantize(term, shift, range, at.node(summed ? "r1" : "r") != nullptr, bias);
-  if (!term.input.last && at.value("w")->rank == 2) layer.output.last = false;
+  if (!term.input.last && !is_conv(node)) layer.output.last = false;
   layer.terms.push_back(std::move(term));
 }
 
@@ -275,10 +282,12 @@ void maximum(Layer& layer, const Captures& at, const mrvl_plugin_node& node) {
   layer.terms.push_back(std::move(term));
 }
 
+// ONNX says the dimensions of images; where channels are last there are none to move a window over.
 void check_shape(const Layer& layer) {
-  const Tensor& in = layer.terms[0].input;
-  require(in.last == layer.output.last && in.n == layer.output.n &&
-              layer.output.c == layer.terms[0].weights.outputs,
+  const Term& first = layer.terms[0];
+  const Tensor &in = first.input, &out = layer.output;
+  require(in.last == out.last && in.n == out.n && out.c == first.weights.outputs &&
+              (!in.last || (first.window.kh == 1 && first.window.kw == 1 && out.h == in.h && out.w == in.w)),
           "shape of the result", "another", "that of the input", "input and result are of different forms");
 }
 

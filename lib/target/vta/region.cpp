@@ -65,6 +65,8 @@ double Captures::scale(std::string_view name) const {
 Tensor Captures::tensor(std::string_view name) const {
   const mrvl_plugin_value* v = value(name);
   require(v && v->elem == 3, "int8", v ? std::to_string(v->elem) : "nothing", "3", "activations are of int8");
+  require(v->data == nullptr, "activations are computed", "a constant", "an input or a result",
+          "constants are weights and biases only");
   require(v->rank == 2 || v->rank == 3 || v->rank == 4, "rank", std::to_string(v->rank), "2 to 4",
           "the array takes rows and images");
   uint64_t all = 1;

@@ -224,6 +224,28 @@ def left_layers():
     print("6 layers stay on the host, with their reasons")
 
 
+def operands_of_other_forms():
+    """What the rules match and the array does not have runs on the host, and is right."""
+    for what, reason in (("constant", "constants are weights"), ("matrices", "an image's kernels, or a matrix"), ("column", "the same for all rows"),
+                         ("pooled", "different forms")):
+        m = layers.Model(8)
+        x = m.input({"constant": [1, 6, 3, 5], "matrices": [1, 1, 6, 6], "column": [6, 6], "pooled": [1, 4, 1]}[what], 0)
+        left = m.read(x.name, 0)
+        if what == "constant":
+            out = m.node("Add", left, m.read(m.constant(m.bytes(x.array.shape)), 0))
+        elif what == "pooled":
+            out = m.node("GlobalAveragePool", left)
+        else:
+            weights = m.read(m.constant(m.bytes([1, 1, 6, 6] if what == "matrices" else [6, 6])), 0)
+            bias = [m.node("DequantizeLinear", m.constant(np.arange(6, dtype=np.int32).reshape(6, 1) * 500), m.scale(0))] if what == "column" else []
+            out = m.node("Gemm" if bias else "MatMul", left, weights, *bias)
+        m.output(layers.Value(m.write(out, 7), np.zeros(x.array.shape, np.int8), 0))
+        text = json.dumps(on_host(compiled(m, f"form_{what}")))
+        assert reason in text, f"{what}: {text}"
+        run(MRVLC, "verify", WORK / f"form_{what}.onnx", "--target", "vta,host")
+    print("4 forms of operands stay on the host, and are right")
+
+
 def boards():
     """Another board may choose other tiles, and gives the same numbers; cycles are fewer where the bus is wider."""
     cycles = {}
@@ -336,6 +358,7 @@ def main():
     changed_instructions(arguments.seed)
     forbidden_instructions(arguments.seed)
     left_layers()
+    operands_of_other_forms()
     boards()
     driver_code()
     as_vendor()
