@@ -6,14 +6,12 @@
 #include "function.h"
 #include "matmul/product.h"
 #include "mrvlc/ops/attributes.h"
+#include "mrvlc/ops/kernel_blocks.h"
 #include "mrvlc/ops/op_kind.h"
 #include "size.h"
 
 namespace mrvlc::chost {
 namespace {
-
-// For fewer rows keys and values are better read where they lie.
-constexpr int64_t kLeastRows = 12;
 
 bool over_last_axis(const ir::Graph& graph, const ir::Node& softmax) {
   const int64_t rank = graph.value(softmax.inputs[0]).type.rank(), axis = ops::attr::axis(softmax);
@@ -70,25 +68,6 @@ Parts parts_of(const Function& f) {
   return parts;
 }
 
-// Rows of scores that stay in a cache beside a part of keys and values.
-int64_t rows_at_once(int64_t m, int64_t n) {
-  constexpr int64_t kBytes = 256 << 10, kTile = 12, kLeast = 24;
-  return std::min(m, std::max(kBytes / (4 * n) / kTile * kTile, kLeast));
-}
-
-structs::GemmShape gemm_shape(const Product& p) {
-  return {.m = p.m,
-          .n = p.n,
-          .k = p.k,
-          .a_row = p.a_row,
-          .a_k = p.a_k,
-          .b_k = p.b_k,
-          .b_n = p.b_n,
-          .block_m = p.m,
-          .block_k = block_of(p.k),
-          .b_packed = 1};
-}
-
 // One loop over all matrices, which threads may share; g0, g1, ... are their places in each dimension.
 void open_matrices(Function& f, const Sizes& batch, int64_t matrices, int64_t operations) {
   f.cut_loop("g", matrices, operations);
@@ -105,7 +84,7 @@ std::vector<ir::NodeId> attention_tail(const ir::Graph& graph, const ir::Node& p
                                        const std::function<ir::NodeId(ir::NodeId)>& only_reader) {
   if (!multiplies_batches(graph, product)) return {};
   const Shape& scores = graph.value(product.outputs[0]).type.shape;
-  if (scores[scores.size() - 2] < kLeastRows) return {};
+  if (scores[scores.size() - 2] < ops::kLeastAttentionRows) return {};
   std::vector<ir::NodeId> tail;
   ir::NodeId next = only_reader(last);
   if (next.valid() && mask_of(graph, graph.node(next), graph.node(last).outputs[0]).valid()) {
@@ -151,16 +130,15 @@ void emit_attention(Function& f) {
     mask = fmt::format("{} + ({})", f.read(parts.mask, "x3"), batch_offset(leading));
   }
   const std::string bias = e.bias.empty() ? "NULL" : f.weights(e.bias);
-  const int64_t rows = rows_at_once(m, n);
-  f.put_struct("s", structs::AttentionShape{.rows = rows,
+  f.put_struct("s", structs::AttentionShape{.rows = ops::rows_of_scores(m, n),
                                             .mask_row = mask_strides[mask_strides.size() - 2],
                                             .mask_n = mask_strides.back(),
                                             .y_row = d,
                                             .scale = "1.0f"});
-  f.put_struct("p", gemm_shape(scores));
-  f.put_struct("r", gemm_shape(values));
+  f.put_struct("p", gemm_shape(scores, scores.m.text(), scores.m.text(), block_of(scores.k), 1));
+  f.put_struct("r", gemm_shape(values, values.m.text(), values.m.text(), block_of(values.k), 1));
   open_matrices(f, scores.batch, matrices, matrices * m * n * (k + d + kSoftmax));
-  const std::string memory = f.scratch(4 * (round_up(n, kLanes) * k + round_up(d, kLanes) * n + rows * n));
+  const std::string memory = f.scratch(ops::attention_bytes(m, n, k, d, false));
   f.put("{}(&s, &p, &r, {} + ({}), {} + ({}), {} + ({}), {}, {}, {} + g * {}, (float*){}, &e, g * {});",
         f.prefixed("K_attention"), q, batch_offset(scores.a_batch), keys, batch_offset(scores.b_batch), v,
         batch_offset(values.b_batch), bias, mask, y, m * d, memory, m);

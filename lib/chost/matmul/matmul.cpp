@@ -125,16 +125,7 @@ void put_gemv(Function& f, const Product& p, const Epilogue& e, bool cut, const 
 
 // `packed`: K_gemm_shape::b_packed.
 void declare_gemm_shape(Function& f, const Product& p, const std::string& m, const Size& block, int packed) {
-  f.put_struct("p", structs::GemmShape{.m = m,
-                                       .n = p.n,
-                                       .k = p.k,
-                                       .a_row = p.a_row,
-                                       .a_k = p.a_k,
-                                       .b_k = p.b_k,
-                                       .b_n = p.b_n,
-                                       .block_m = block_rows(f, p, m, packed != 0),
-                                       .block_k = block,
-                                       .b_packed = packed});
+  f.put_struct("p", gemm_shape(p, m, block_rows(f, p, m, packed != 0), block, packed));
 }
 
 // Loops over matrices; `cut`: this part of the first.
@@ -225,7 +216,7 @@ void emit_product(Function& f, const Product& p, Epilogue& e, bool alone) {
   const Size block = block_of(p.k);
   std::string panel = "NULL";
   if (!row_alone && (!packed || halves)) {
-    const int64_t depth = block.known() ? block.number() : kMostDepth;
+    const int64_t depth = block.known() ? block.number() : ops::kMostDepth;
     const int64_t panels = packed ? 1 : 2;  // K_gemm packs two where any product of the program has pairs
     panel = fmt::format("(float*){}", f.scratch(panels * depth * kLanes * 4));
   }

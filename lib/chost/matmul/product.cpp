@@ -165,9 +165,23 @@ std::string batch_offset(const Sizes& strides) {
 }
 
 Size block_of(const Size& k) {
-  if (!k.known()) return Size::expression(fmt::format("{0} < 1 ? 1 : {0} < {1} ? {0} : {1}", k, kMostDepth));
-  const int64_t depth = std::max<int64_t>(k.number(), 1);
-  return ceil_div(depth, ceil_div(depth, kMostDepth));
+  if (!k.known())
+    return Size::expression(fmt::format("{0} < 1 ? 1 : {0} < {1} ? {0} : {1}", k, ops::kMostDepth));
+  return ops::depth_block(k.number());
+}
+
+structs::GemmShape gemm_shape(const Product& p, const std::string& m, const std::string& block_m,
+                              const Size& block_k, int packed) {
+  return {.m = m,
+          .n = p.n,
+          .k = p.k,
+          .a_row = p.a_row,
+          .a_k = p.a_k,
+          .b_k = p.b_k,
+          .b_n = p.b_n,
+          .block_m = block_m,
+          .block_k = block_k,
+          .b_packed = packed};
 }
 
 bool takes_pairs(const Function& f, const Product& p) {

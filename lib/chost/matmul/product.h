@@ -1,6 +1,7 @@
 // What a Gemm or a MatMul multiplies: sizes and strides, numbers or C expressions.
 #pragma once
 #include "function.h"
+#include "mrvlc/ops/kernel_blocks.h"
 #include "size.h"
 
 namespace mrvlc::chost {
@@ -14,8 +15,7 @@ struct Product {
   float alpha = 1;         // folded into a constant right operand
 };
 
-// Columns of a panel, and the most elements of the depth that are taken at a time.
-inline constexpr int64_t kLanes = 16, kMostDepth = 320;
+inline constexpr int64_t kLanes = ops::kPanelColumns;
 
 // Of a MatMul of the function, or of the Gemm at its head. Dimensions known at run time only become constants
 // of the function, results get their dimensions, and a line fails where operands do not fit each other.
@@ -29,6 +29,9 @@ std::string added_operand(Function& f, const Product& p);
 std::string batch_offset(const Sizes& strides);
 // Elements of the depth taken at a time: blocks of one size when it is known.
 Size block_of(const Size& k);
+// K_gemm's shape for m rows of it, `block_m` of them at a time; `packed`: K_gemm_shape::b_packed.
+structs::GemmShape gemm_shape(const Product& p, const std::string& m, const std::string& block_m,
+                              const Size& block_k, int packed);
 // Whether K_gemm takes twelve rows of two panels at a time, where vectors are wide enough.
 bool takes_pairs(const Function& f, const Product& p);
 

@@ -2,29 +2,13 @@
 // to the scores of a head, masks and lengths, is written down once a head, or once for all heads.
 #include "attention/attention_code.h"
 #include "common/emit_util.h"
+#include "mrvlc/ops/kernel_blocks.h"
 #include "mrvlc/ops/kernel_structs.h"
 
 namespace mrvlc::ops {
 namespace {
 
 using P = AttentionParams;
-constexpr int64_t kLanes = 16, kMostDepth = 320;
-
-int64_t padded(int64_t n) {
-  return (n + kLanes - 1) / kLanes * kLanes;
-}
-
-// Blocks of one size.
-int64_t block_of(int64_t depth) {
-  const int64_t blocks = (depth + kMostDepth - 1) / kMostDepth;
-  return (depth + blocks - 1) / blocks;
-}
-
-int64_t rows_at_once(const P& p) {
-  constexpr int64_t kBytes = 256 << 10, kTile = 12, kLeast = 24;
-  return std::min(p.q_length, std::max(kBytes / (4 * p.total()) / kTile * kTile, kLeast));
-}
-
 // The kernel's types and functions have names of the program.
 void put(AttentionCode& code, std::string_view type, std::string_view name, const std::string& members) {
   code.c.line(fmt::format("const {} {} = {};", type, name, members));
@@ -33,7 +17,7 @@ void put(AttentionCode& code, std::string_view type, std::string_view name, cons
 void put_shapes(AttentionCode& code) {
   const P& p = code.p;
   const std::string gemm = code.c.helper("gemm") + "_shape";
-  const int64_t rows = rows_at_once(p);
+  const int64_t rows = rows_of_scores(p.q_length, p.total());
   put(code, code.c.helper("attention") + "_shape", "s",
       structs::initialiser(structs::AttentionShape{.rows = rows,
                                                    .mask_row = p.total(),
@@ -48,11 +32,11 @@ void put_shapes(AttentionCode& code) {
                            .b_k = 1,
                            .b_n = p.k().row,
                            .block_m = rows,
-                           .block_k = block_of(p.size),
+                           .block_k = depth_block(p.size),
                            .b_packed = 1};
   put(code, gemm, "scores", structs::initialiser(shape));
   shape.n = p.v_size, shape.k = shape.a_row = p.total(), shape.b_k = p.v().row, shape.b_n = 1;
-  shape.block_k = block_of(p.total());
+  shape.block_k = depth_block(p.total());
   put(code, gemm, "values", structs::initialiser(shape));
   put(code, code.c.helper("epilogue"), "plain",
       structs::initialiser(
@@ -84,22 +68,21 @@ void emit_rows_without_keys(AttentionCode& code) {
 }  // namespace
 
 bool takes_rows(const AttentionCode& code) {
-  constexpr int64_t kLeastRows = 12;
   const P& p = code.p;
   const bool scores = code.c.node().outputs.size() > P::kScores;
   const bool added = code.c.has(P::kMask) || p.causal || p.has_lengths;
   return code.elem == ElementType::F32 && added && !scores && p.past == 0 && p.softcap == 0 &&
-         p.q_length >= kLeastRows && p.heads * p.total() * p.size * p.v_size > 0;
+         p.q_length >= kLeastAttentionRows && p.heads * p.total() * p.size * p.v_size > 0;
 }
 
 void emit_rows(AttentionCode& code) {
   const P& p = code.p;
   put_shapes(code);
-  if (!code.c.wants_little_text() && std::max(p.total(), p.v_size) >= 2 * kLanes) code.c.helper("rows12");
-  const int64_t floats =
-      padded(p.total()) * p.size + padded(p.v_size) * p.total() + rows_at_once(p) * (p.total() + p.v_size);
+  if (!code.c.wants_little_text() && std::max(p.total(), p.v_size) >= 2 * kPanelColumns)
+    code.c.helper("rows12");
+  const int64_t bytes = attention_bytes(p.q_length, p.total(), p.size, p.v_size, p.y().row != p.v_size);
   code.c.line(fmt::format("float* const added = (float*){};", code.c.scratch(4 * p.q_length * p.total())));
-  code.c.line(fmt::format("float* const memory = (float*){};", code.c.scratch(4 * floats)));
+  code.c.line(fmt::format("float* const memory = (float*){};", code.c.scratch(bytes)));
   code.c.loop("h", p.heads);
   code.c.line(fmt::format("const ptrdiff_t g = h / {};", p.heads / p.kv_heads));
   emit_added(code);
