@@ -11,6 +11,7 @@
 #include "place/placement.h"
 #include "plan/search.h"
 #include "plan/stripe_search.h"
+#include "plan/sub_batch.h"
 #include "primitive/cost_limits.h"
 
 namespace mrvlc::accel {
@@ -252,11 +253,38 @@ class Scheduler {
   Result<Scheduled> run(Program program) {
     std::vector<Policy> all = policies(program, m_, options_);
     for (const Policy& policy : all) MRVLC_TRY(consider(program, policy, true));
+    if (program.images > 1) MRVLC_TRY(sub_batches(program, all));
     MRVLC_TRY(cascade(program));
     return std::move(best_);
   }
 
  private:
+  // A few images at a time; `program` is the best afterwards.
+  Status sub_batches(Program& program, const std::vector<Policy>& all) {
+    std::set<ImagesAtOnce> tried = {images_at_most(program, program.images)};
+    std::optional<ImagesAtOnce> best;
+    const auto consider_order = [&](const ImagesAtOnce& order, const Policy& policy) -> Status {
+      const double before = least_;
+      tell(order);
+      MRVLC_TRY(consider(in_sub_batches(program, order), policy, false));
+      if (least_ < before) best = order;
+      return {};
+    };
+    const Policy first = policy_;
+    const int64_t chip = int64_t{m_.ocm_bytes} * options_.tiles;
+    for (int64_t percent : {70, 50, 35, 100, 25})
+      if (ImagesAtOnce order = images_within(program, chip / 100 * percent); tried.insert(order).second)
+        MRVLC_TRY(consider_order(order, first));
+    for (int64_t n = program.images / 2; n >= 1; n /= 2)
+      if (ImagesAtOnce order = images_at_most(program, n); tried.insert(order).second)
+        MRVLC_TRY(consider_order(order, first));
+    if (!best) return {};
+    const ImagesAtOnce order = *best;
+    for (const Policy& policy : all) MRVLC_TRY(consider_order(order, policy));
+    program = in_sub_batches(program, order);
+    return {};
+  }
+
   // Where large tensors go through DDR between layers, cascades may do better.
   Status cascade(const Program& program) {
     std::vector<Residence> residences = choose_residency(program, best_.cuts, m_, options_.tiles,
@@ -322,6 +350,14 @@ class Scheduler {
   void tell(const Policy& policy, std::string_view cost) const {
     if (options_.log.shows(LogLevel::Debug))
       options_.log.debug("{}: {}: {}", options_.name, text(policy), cost);
+  }
+
+  void tell(const ImagesAtOnce& order) const {
+    if (!options_.log.shows(LogLevel::Debug)) return;
+    std::string all;
+    for (size_t i = 0; i < order.size(); ++i)
+      if (i == 0 || order[i] != order[i - 1]) all += fmt::format(" {} from {}", order[i], i);
+    options_.log.debug("{}: images at a time:{}", options_.name, all);
   }
 
   void tell(const Striping& s) const {

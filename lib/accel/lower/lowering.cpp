@@ -94,6 +94,19 @@ void Lowering::make_ports() {
   }
 }
 
+// The leading dimension of inputs and outputs, where those of which it is not 1 agree.
+void Lowering::count_images() {
+  int64_t images = 1;
+  for (const auto* ports : {&region_.inputs, &region_.outputs})
+    for (ir::ValueId v : *ports) {
+      const Dims& dims = shape(v);
+      if (dims.size() < 2 || dims[0] <= 1) continue;
+      if (images > 1 && dims[0] != images) return;
+      images = dims[0];
+    }
+  program_.images = images;
+}
+
 // What a concatenation joins is written in its place by whoever makes it.
 void Lowering::place_concats() {
   for (const partition::Layer& layer : region_.layers) {
@@ -125,6 +138,7 @@ void Lowering::reserve_for_constants() {
 Result<Lowered> Lowering::run() {
   for (ir::NodeId n : wide_.strained) warn(make_diag<DiagCode::MRV0507>(), graph_.node(n));
   make_ports();
+  count_images();
   place_concats();
   reserve_for_constants();
   for (layer_ = 0; layer_ < region_.layers.size(); ++layer_) {

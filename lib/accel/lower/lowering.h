@@ -124,6 +124,7 @@ class Lowering {
     size_t axis = 0;
     int64_t at = 0;
   };
+  void count_images();
   void place_concats();
   void make_ports();
   void reserve_for_constants();

@@ -6,6 +6,7 @@
 #include "mrvlc/support/checked.h"
 #include "plan/cut.h"
 #include "plan/pe_plan.h"
+#include "primitive/each_view.h"
 #include "primitive/image.h"
 
 namespace mrvlc::accel {
@@ -39,19 +40,6 @@ std::optional<RowUse> row_use(const WindowOp& op) {
 }
 
 // --- Groups of the vector unit
-
-template <class F>
-void each_view(PeGroup& g, F f) {
-  for (PeStage& s : g.stages)
-    for (PeOperand* o : {&s.a, &s.b, &s.dst})
-      if (o->kind == PeOperand::Kind::External) f(o->view, o == &s.dst);
-}
-template <class F>
-void each_view(const PeGroup& g, F f) {
-  for (const PeStage& s : g.stages)
-    for (const PeOperand* o : {&s.a, &s.b, &s.dst})
-      if (o->kind == PeOperand::Kind::External) f(o->view, o == &s.dst);
-}
 
 // Along dimension `d`, with rows as the buffer has them: `grain` of its own rows.
 std::optional<RowAccess> access(const View& v, size_t d, int64_t per, const Buffer& b, bool writes) {

@@ -289,11 +289,13 @@ class Striper {
     Buffer b = p_.buffers[buffer];
     const int64_t each = grid.cols > 1 ? tile.cols.size() : b.rows / users_[buffer].accesses.front().rows;
     if (grid.cols > 1) {
+      // Of a part of the columns no row is whole.
+      b.part_of = UINT32_MAX;
       b.grain = each;
     } else {
-      // Of a part of the columns no row is whole.
-      b.part_of = buffer;
-      b.first_row = tile.rows.begin * each;
+      // The buffer may itself be some images of another one.
+      if (b.part_of == UINT32_MAX) b.part_of = buffer;
+      b.first_row += tile.rows.begin * each;
     }
     b.rows = tile.rows.size() * each;
     b.bytes = b.rows * b.pitch;

@@ -46,12 +46,28 @@ bool same_image(const WindowOp::Image& a, const WindowOp::Image& b) {
   return a.offsets == b.offsets && a.stride_h == b.stride_h && a.stride_w == b.stride_w;
 }
 
+// Height, width and images are dimensions of their own, where rows of all images were joined; false where they
+// cannot be: rows are no multiple, or images do not follow each other without a gap.
+bool separate_images(WindowOp& op, int64_t images) {
+  unflatten(op);
+  if (op.batch() == images) return true;
+  const WindowPhase& p = op.phases[0];
+  const bool row_by_row = p.kernel_h == 1 && p.y0 == 0 && op.stride_h == 1 && op.in_h == op.out_h;
+  if (op.batch() != 1 || op.out_h % images != 0 || !row_by_row) return false;
+  op.in_h = op.out_h = op.out_h / images;
+  for (WindowOp::Image* i : {&op.x, &op.out, &op.residual}) {
+    if (i == &op.residual && !op.has_residual) continue;
+    for (int64_t k = 1; k < images; ++k) i->offsets.push_back(i->offsets[0] + k * op.out_h * i->stride_h);
+  }
+  return true;
+}
+
 bool applies(const WindowOp& made, const Users& users) {
   if (made.kind == WindowOp::Kind::Pool || made.dynamic_weights || made.phases.size() != 1 ||
-      made.batch() != 1 || made.lattice_h != 1 || made.lattice_w != 1)
+      made.lattice_h != 1 || made.lattice_w != 1)
     return false;
   WindowOp plain = made;
-  unflatten(plain);
+  if (!separate_images(plain, users.readers[0]->batch())) return false;
   int64_t s = users.readers[0]->stride_h, most = cost::kMaxWindowSize;
   if (std::max(plain.stride_h, plain.stride_w) > most / s) return false;
   return std::ranges::all_of(users.readers, [&](const WindowOp* r) {
@@ -62,9 +78,9 @@ bool applies(const WindowOp& made, const Users& users) {
 }
 
 void shrink(WindowOp& made, const Users& users, Buffer& buffer) {
-  unflatten(made);
+  separate_images(made, users.readers[0]->batch());
   int64_t s = users.readers[0]->stride_h, h = users.readers[0]->out_h, w = users.readers[0]->out_w;
-  int64_t pixel = made.out.stride_w, before = made.out_h * made.out_w;
+  int64_t pixel = made.out.stride_w, images = made.batch(), before = images * made.out_h * made.out_w;
   made.stride_h *= s;
   made.stride_w *= s;
   made.residual.stride_h *= s;
@@ -72,8 +88,9 @@ void shrink(WindowOp& made, const Users& users, Buffer& buffer) {
   made.out_h = h;
   made.out_w = w;
   made.out.stride_h = w * pixel;
-  buffer.bytes = ceil_div(buffer.bytes, before) * h * w;
-  buffer.rows = h * w;
+  for (int64_t k = 0; k < images; ++k) made.out.offsets[static_cast<size_t>(k)] = k * h * w * pixel;
+  buffer.bytes = ceil_div(buffer.bytes, before) * images * h * w;
+  buffer.rows = images * h * w;
   buffer.grain = w;
   for (WindowOp* r : users.readers) {
     r->stride_h = r->stride_w = 1;

@@ -20,12 +20,20 @@ class PrimitivesReader {
     if (records.empty() || records[0].words != std::vector<std::string>{"stage", "primitives"})
       return record_error(records.empty() ? Record{1, {}, {}, {}} : records[0],
                           "the text of primitives begins with 'stage primitives'");
+    MRVLC_TRY(head(records[0]));
     for (size_t i = 1; i < records.size(); ++i) MRVLC_TRY(top(records[i]));
     if (buffers_.empty()) return record_error(records[0], "a buffer 'weights' comes first");
     return std::move(out_);
   }
 
  private:
+  Status head(const Record& r) {
+    FieldReader f(r);
+    f.number("images", out_.program.images, int64_t{1});
+    if (out_.program.images < 1) f.fail("there is at least one image");
+    return f.done();
+  }
+
   Status top(const Record& r) {
     if (r.words[0] == "buffer") return buffer(r);
     if (buffers_.empty()) return record_error(r, "a buffer 'weights' comes first");

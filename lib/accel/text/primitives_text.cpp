@@ -16,6 +16,7 @@ class PrimitivesWriter {
   std::vector<Record> run() const {
     std::vector<Record> out;
     out.push_back({0, {"stage", "primitives"}, {}, {}});
+    FieldWriter(out.back()).number("images", p_.images, int64_t{1});
     for (size_t b = 0; b < p_.buffers.size(); ++b) out.push_back(buffer(b));
     for (const Primitive& p : p_.primitives)
       out.push_back(std::visit([&](const auto& v) { return record(v); }, p));
