@@ -35,9 +35,11 @@ struct Option {
   std::vector<std::vector<Touch>> touched;  // by tile
 };
 
+// A primitive reads what another one makes; or both make parts of one buffer.
 struct Edge {
   size_t from = 0, to = 0;
   uint32_t buffer = 0;
+  bool both_write = false;
 };
 
 class CutSearch {
@@ -147,8 +149,37 @@ class CutSearch {
           parent_[i] = edges_.size() - 1;
         }
       }
-      for (uint32_t b : written) writers[b].push_back(i);
+      for (uint32_t b : written) join_writers(i, b, writers[b]);
     }
+  }
+
+  // What two tiles both make lives in DDR.
+  void join_writers(size_t i, uint32_t b, std::vector<size_t>& writers) {
+    constexpr size_t kMostWriters = 32;
+    const bool scratch = p_.buffers[b].kind == Buffer::Kind::Scratch;
+    const bool fits = p_.buffers[b].bytes <= int64_t{m_.ocm_bytes} * tiles_;
+    for (size_t k = 0; scratch && fits && k < writers.size() && writers.size() < kMostWriters; ++k) {
+      of_[i].push_back(edges_.size());
+      of_[writers[k]].push_back(edges_.size());
+      edges_.push_back({writers[k], i, b, true});
+    }
+    writers.push_back(i);
+  }
+
+  // Two ways through DDR where tiles write each other's parts.
+  double collision_cycles(const Edge& e, size_t from, size_t to) const {
+    const Option &a = options_[e.from][from], &b = options_[e.to][to];
+    for (uint32_t p = 0; p < tiles_; ++p)
+      for (const Touch& x : a.touched[p])
+        for (uint32_t q = 0; q < tiles_ && x.write && x.buffer == e.buffer; ++q)
+          for (const Touch& y : b.touched[q])
+            if (p != q && y.write && y.buffer == e.buffer && !meet(x.rect, y.rect).empty())
+              return 2 * static_cast<double>(p_.buffers[e.buffer].bytes) / m_.ddr_rate();
+    return 0;
+  }
+
+  double edge_cycles(const Edge& e, size_t from, size_t to) const {
+    return e.both_write ? collision_cycles(e, from, to) : send_cycles(e, from, to);
   }
 
   double send_cycles(const Edge& e, size_t from, size_t to) const {
@@ -221,7 +252,7 @@ class CutSearch {
         size_t o = k == 0 ? chosen_[i] : k - 1;  // the present one first: it stays at equal cost
         double c = options_[i][o].cycles;
         for (size_t e : of_[i])
-          c += send_cycles(edges_[e], edges_[e].from == i ? o : chosen_[edges_[e].from],
+          c += edge_cycles(edges_[e], edges_[e].from == i ? o : chosen_[edges_[e].from],
                            edges_[e].to == i ? o : chosen_[edges_[e].to]);
         if (k == 0 || c < least) {
           least = c;
