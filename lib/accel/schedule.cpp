@@ -10,6 +10,7 @@
 #include "mrvlc/cost/timing.h"
 #include "place/placement.h"
 #include "plan/search.h"
+#include "plan/second_window.h"
 #include "plan/stripe_search.h"
 #include "plan/sub_batch.h"
 #include "primitive/cost_limits.h"
@@ -50,7 +51,8 @@ std::vector<bool> exchangers(const Program& program, const std::vector<Cut>& cut
     for (uint32_t t = 0; t < tiles; ++t)
       for (const Touch& touch : touches(program.primitives[i], cuts[i], t, program)) {
         if (!touch.write) {
-          pending.erase(touch.buffer);
+          const uint32_t base = program.buffers[touch.buffer].copy_of;
+          pending.erase(base != UINT32_MAX ? base : touch.buffer);
           continue;
         }
         std::vector<Rect>& rects = made[touch.buffer];
@@ -314,6 +316,12 @@ class Scheduler {
                                   map.end - map.scratch_begin));
     std::vector<Cut> cuts = choose_cuts(program, m_, options_.tiles, policy.price);
     if (whole && !tried_.emplace(policy.fetch_share, cuts).second) return {};
+    if (std::optional<Program> parted = with_second_windows(program, cuts, options_.tiles))
+      MRVLC_TRY(consider(std::move(*parted), cuts, map, policy, whole));
+    return consider(std::move(program), std::move(cuts), map, policy, whole);
+  }
+
+  Status consider(Program program, std::vector<Cut> cuts, const MemoryMap& map, const Policy& policy, bool whole) {
     Result<Built> planned = plan_tiles(name_, program, cuts, m_, options_, policy.fetch_share, generated_);
     if (!planned.ok()) tell(policy, "it does not fit");
     if (!planned.ok() && !best_.cuts.empty()) return {};  // another one works

@@ -103,33 +103,42 @@ void CodegenContext::store_collected() {
 
 void CodegenContext::exchange(uint32_t tile, uint32_t buffer, const Rect& rect) {
   const Residence& h = residences[buffer];
-  uint32_t item = tensor_item(buffer);
   const Buffer& b = program.buffers[buffer];
   if (b.kind == Buffer::Kind::Output && !h.collected)
-    writer.store(tile, window_transfer(h, tile, rect, b.ddr), item, 0);
+    writer.store(tile, window_transfer(h, tile, rect, b.ddr), tensor_item(buffer), 0);
   if (!exchanges) return;
+  send(tile, buffer, rect, buffer);
+  for (uint32_t c : h.copies) send(tile, buffer, rect, c);
+}
+
+void CodegenContext::send(uint32_t tile, uint32_t buffer, const Rect& rect, uint32_t window) {
+  const Residence &from = residences[buffer], &h = residences[window];
+  // What a tile needs of its own part lies there already, but for windows apart.
+  const auto lies_there = [&](uint32_t q) { return q == tile && window == buffer; };
   std::vector<bool> served(writer.tiles(), false);
   for (uint32_t q = 0; q < writer.tiles(); ++q) {
     Rect part = meet(rect, h.need[q]);
-    if (q == tile || served[q] || part.empty()) continue;
+    if (lies_there(q) || served[q] || part.empty()) continue;
     int64_t to = h.offset(q, part);
     uint8_t mask = 0;
     for (uint32_t other = q; other < writer.tiles(); ++other) {
-      if (other == tile || meet(rect, h.need[other]) != part || h.offset(other, part) != to) continue;
+      if (lies_there(other) || meet(rect, h.need[other]) != part || h.offset(other, part) != to) continue;
       served[other] = true;
       mask = static_cast<uint8_t>(mask | 1u << other);
     }
     isa::Dma d;
     d.src_space = d.dst_space = isa::Space::Ocm;
     d.dst_tiles = mask;
-    d.src = static_cast<uint64_t>(h.offset(tile, part));
+    d.src = static_cast<uint64_t>(from.offset(tile, part));
     d.dst = static_cast<uint64_t>(to);
-    bool whole = part.width() == h.local;
+    bool whole = part.width() == h.local && part.width() == from.local;
     d.run_bytes = static_cast<uint32_t>(whole ? part.bytes() : part.width());
     d.dims[2] = whole ? 1 : static_cast<uint32_t>(part.rows());
-    d.src_strides[2] = d.dst_strides[2] = h.local;
+    d.src_strides[2] = from.local;
+    d.dst_strides[2] = h.local;
     ItemRefs refs = kNoItems;
-    refs[0] = refs[4] = item;
+    refs[0] = tensor_item(buffer);
+    refs[4] = tensor_item(window);
     writer.emit(tile, isa::Queue::DmaOut, d, refs);
   }
 }

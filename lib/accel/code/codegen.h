@@ -39,6 +39,8 @@ struct CodegenContext {
   // Tile `tile` has made `rect` of a buffer on chip: to the tiles that need it, and to DDR if it is an
   // output.
   void exchange(uint32_t tile, uint32_t buffer, const Rect& rect);
+  // From the tile's window of the buffer to those of `window`, the same buffer or one of its copies.
+  void send(uint32_t tile, uint32_t buffer, const Rect& rect, uint32_t window);
   // Collected outputs whose last part the primitive at hand has made, to DDR.
   void store_collected();
 };

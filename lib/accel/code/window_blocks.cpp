@@ -96,7 +96,7 @@ class BlockLister {
     const Residence& h = c.residences[op_.out.buffer];
     for (uint32_t t = 0; t < tiles_; ++t)
       for (const Touch& touch : touches(c.program.primitives[c.primitive], t_.cut, t, c.program))
-        if (touch.write && !contains(touch.rect, h.need[t])) return true;
+        if (touch.write && (!h.copies.empty() || !contains(touch.rect, h.need[t]))) return true;
     return false;
   }
 

@@ -39,6 +39,8 @@ class Chooser {
       h.first = SIZE_MAX;
       h.on_chip = b != kWeights && !spilled[b];
       h.made.resize(tiles);
+      if (p_.buffers[b].copy_of != UINT32_MAX)
+        residences_[p_.buffers[b].copy_of].copies.push_back(static_cast<uint32_t>(b));
     }
   }
 
@@ -52,12 +54,20 @@ class Chooser {
       shape(h);
       h.on_chip = h.on_chip && h.bytes <= m_.ocm_bytes;
     }
+    for (size_t b = 0; b < residences_.size(); ++b) unite(b);
     share();
     settle();
     return std::move(residences_);
   }
 
  private:
+  // All windows of a tensor are on chip, or none.
+  void unite(size_t b) {
+    Residence& h = residences_[b];
+    for (uint32_t c : h.copies) h.on_chip = h.on_chip && residences_[c].on_chip;
+    for (uint32_t c : h.copies) residences_[c].on_chip = h.on_chip;
+  }
+
   void visit(size_t i) {
     // What tiles make of it lies between each other's rows.
     const auto* op = std::get_if<WindowOp>(&p_.primitives[i]);
@@ -74,6 +84,10 @@ class Chooser {
         writes_.push_back({touch.buffer, t, touch.rect});
         if (writers_[touch.buffer] == 0 || h.last_write != i) ++writers_[touch.buffer];
         h.last_write = i;
+        for (uint32_t c : h.copies) {
+          residences_[c].first = std::min(residences_[c].first, i);
+          residences_[c].last = std::max(residences_[c].last, i);
+        }
       }
   }
 
@@ -229,6 +243,12 @@ class Chooser {
   }
 
   void spill(uint32_t b) {
+    const uint32_t base = p_.buffers[b].copy_of != UINT32_MAX ? p_.buffers[b].copy_of : b;
+    leave_chip(base);
+    for (uint32_t c : residences_[base].copies) leave_chip(c);
+  }
+
+  void leave_chip(uint32_t b) {
     residences_[b].on_chip = false;
     Residence& h = residences_[b];
     if (h.shares != UINT32_MAX) residences_[h.shares].heir = UINT32_MAX;

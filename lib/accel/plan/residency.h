@@ -22,6 +22,7 @@ struct Residence {
   size_t first = 0, last = 0;    // primitives that touch it
   uint32_t shares = UINT32_MAX;  // takes over the memory of this buffer, which ends where this one begins
   uint32_t heir = UINT32_MAX;    // the buffer that takes over from this one
+  std::vector<uint32_t> copies;  // buffers that are further windows of this one
 
   // Of byte `byte` of the buffer in the window of a tile.
   int64_t offset(uint32_t tile, int64_t byte) const {

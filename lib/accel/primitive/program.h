@@ -27,6 +27,8 @@ struct Buffer {
   // Of a stripe: the buffer whose rows from `first_row` on it holds.
   uint32_t part_of = UINT32_MAX;
   int64_t first_row = 0;
+  // Another window of that buffer's bytes: who makes a part of it sends it here too (second_window.h).
+  uint32_t copy_of = UINT32_MAX;
 };
 inline constexpr uint32_t kWeights = 0;
 
