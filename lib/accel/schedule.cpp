@@ -19,8 +19,10 @@ namespace mrvlc::accel {
 namespace {
 
 // Instructions of all that is tried together, where there is a choice: a large program is not tried in as
-// many ways as a small one.
-constexpr int64_t kMostGenerated = 800'000;
+// many ways as a small one. Each kind of trial has a share.
+constexpr int64_t kMostGenerated = 400'000;       // of the program as it is, under several policies,
+constexpr int64_t kMostSubBatched = 800'000;      // when parts of a batch have been tried,
+constexpr int64_t kMostWithStripes = 1'200'000;   // and when stripes have
 
 // Bytes on chip that tensors take, by primitive.
 std::vector<int64_t> tensor_bytes(const std::vector<Residence>& residences, size_t primitives) {
@@ -243,6 +245,8 @@ std::vector<Policy> policies(const Program& program, const target::Machine& mach
     for (auto [tensors, weights] : kRoom)
       if (many && matters != 0) add(tensors, weights, share);
   add(0, 0, 0.25, true);
+  // Large programs are not tried in many ways, but in one of each kind.
+  std::rotate(list.begin() + 1, list.end() - 1, list.end());
   return list;
 }
 
@@ -255,7 +259,9 @@ class Scheduler {
   Result<Scheduled> run(Program program) {
     std::vector<Policy> all = policies(program, m_, options_);
     for (const Policy& policy : all) MRVLC_TRY(consider(program, policy, true));
+    most_ = kMostSubBatched;
     if (program.images > 1) MRVLC_TRY(sub_batches(program, all));
+    most_ = kMostWithStripes;
     MRVLC_TRY(cascade(program));
     return std::move(best_);
   }
@@ -310,18 +316,30 @@ class Scheduler {
   // `whole`: the program without stripes.
   Status consider(Program program, const Policy& policy, bool whole) {
     auto size = static_cast<int64_t>(best_.tiles.code.size());
-    if (!best_.cuts.empty() && generated_ + size > kMostGenerated * options_.effort) return {};
+    if (!best_.cuts.empty() && generated_ + size > most_ * options_.effort) return {};
     MemoryMap map = plan_memory(program, m_);
     MRVLC_TRY(check_device_memory(map.input_end - map.input_begin + map.output_end - map.output_begin +
                                   map.end - map.scratch_begin));
     std::vector<Cut> cuts = choose_cuts(program, m_, options_.tiles, policy.price);
     if (whole && !tried_.emplace(policy.fetch_share, cuts).second) return {};
-    if (std::optional<Program> parted = with_second_windows(program, cuts, options_.tiles))
-      MRVLC_TRY(consider(std::move(*parted), cuts, map, policy, whole));
-    return consider(std::move(program), std::move(cuts), map, policy, whole);
+    std::optional<Program> parted = with_second_windows(program, cuts, options_.tiles);
+    // What is tried after all policies has windows as the best of them does.
+    const bool parted_alone = parted && !whole && second_windows_;
+    const double before = least_;
+    if (!parted_alone) {
+      std::vector<Cut> same = cuts;
+      MRVLC_TRY(consider(std::move(program), std::move(same), map, policy, whole));
+      if (least_ < before || before == 0) second_windows_ = false;
+    }
+    if (!parted || (!whole && !parted_alone)) return {};
+    const double plain = least_;
+    MRVLC_TRY(consider(std::move(*parted), std::move(cuts), map, policy, whole));
+    if (least_ < plain) second_windows_ = true;
+    return {};
   }
 
-  Status consider(Program program, std::vector<Cut> cuts, const MemoryMap& map, const Policy& policy, bool whole) {
+  Status consider(Program program, std::vector<Cut> cuts, const MemoryMap& map, const Policy& policy,
+                  bool whole) {
     Result<Built> planned = plan_tiles(name_, program, cuts, m_, options_, policy.fetch_share, generated_);
     if (!planned.ok()) tell(policy, "it does not fit");
     if (!planned.ok() && !best_.cuts.empty()) return {};  // another one works
@@ -387,10 +405,12 @@ class Scheduler {
   const NameNode& name_;
   const target::Machine& m_;
   const Options& options_;
-  int64_t generated_ = 0;                                // instructions, of all that was tried
+  int64_t generated_ = 0;                                // instructions, of all that was tried,
+  int64_t most_ = kMostGenerated;                        // and of what may be
   std::set<std::pair<double, std::vector<Cut>>> tried_;  // of the program without stripes
   Scheduled best_;
   Policy policy_;                    // of the best
+  bool second_windows_ = false;      // the best has them
   double least_ = 0, estimate_ = 0;  // cycles of the best, timed and estimated
 };
 

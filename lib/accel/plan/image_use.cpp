@@ -57,8 +57,8 @@ std::optional<ImageUse> use_of(const WindowOp& op, const Program& p) {
   ImageUse use;
   if (op.batch() % p.images == 0) use.entries = op.batch() / p.images;
   const bool joined = use.entries == 0;
-  if (joined && (op.batch() != 1 || op.dynamic_weights || !pointwise(op) || op.out_h % p.images != 0))
-    return std::nullopt;
+  const bool whole_rows = op.out_h % (p.images * op.grain) == 0;
+  if (joined && (op.batch() != 1 || op.dynamic_weights || !pointwise(op) || !whole_rows)) return std::nullopt;
   const auto lies_apart = [&](const WindowOp::Image& i) {
     const int64_t apart = image_elements(p, i.buffer, i.element_bytes());
     return joined ? by_rows(op, i, op.out_h / p.images, apart) : by_entries(op, i, use.entries, apart);
@@ -170,7 +170,7 @@ void keep(PeGroup& g, const ImageUse& use, Span images, const std::vector<ImageP
 }  // namespace
 
 int64_t image_bytes(const Buffer& b, int64_t images) {
-  return b.rows % images == 0 ? b.rows / images * b.pitch : 0;
+  return b.rows % (images * b.grain) == 0 ? b.rows / images * b.pitch : 0;
 }
 
 std::optional<ImageUse> image_use(const Primitive& primitive, const Program& program) {

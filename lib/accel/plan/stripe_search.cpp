@@ -29,10 +29,15 @@ class StripeSearch {
   // The best of these grids for run `k`, if one is better than all before; then it is taken.
   Result<bool> improve(Striping of, size_t k, const std::vector<Grid>& grids) {
     std::optional<Grid> best;
+    int worse = 0;  // more and more stripes in a row since the last that helped
     for (const Grid& grid : grids) {
+      const bool same_kind = best && (grid.rows == best->rows || grid.cols == best->cols);
+      constexpr int kPatience = 2;
+      if (same_kind && worse >= kPatience) continue;
       of.grids[k] = grid;
       MRVLC_ASSIGN(const bool helps, trials_.better(of));
       if (helps) best = grid;
+      worse = helps ? 0 : worse + 1;
     }
     if (!best) return false;
     of.grids[k] = *best;

@@ -102,11 +102,51 @@ TEST_CASE("an image of which every pixel is read, or that leaves the region, sta
   reader.stride_w = 1;
   reader.out_w = 14;
   CHECK(unchanged(std::move(rows)));
-  Program batch = network(1, {2});  // of two images
-  for (Primitive& primitive : batch.primitives)
-    for (WindowOp::Image* i : {&std::get<WindowOp>(primitive).x, &std::get<WindowOp>(primitive).out})
-      i->offsets.push_back(14 * 14 * 16);
-  CHECK(unchanged(std::move(batch)));
+}
+
+// Of two images, in buffers of twice the size.
+Program batch_of_two(int64_t out) {
+  Program p = network(1, {2});
+  for (size_t b = 1; b < p.buffers.size(); ++b) {
+    p.buffers[b].rows *= 2;
+    p.buffers[b].bytes *= 2;
+  }
+  for (Primitive& primitive : p.primitives) {
+    auto& op = std::get<WindowOp>(primitive);
+    op.x.offsets.push_back(14 * 14 * 16);
+    op.out.offsets.push_back(op.out.buffer == kMiddle ? 14 * 14 * 16 : out * out * 16);
+  }
+  return p;
+}
+
+TEST_CASE("images of a batch are made smaller one by one") {
+  Program p = batch_of_two(7);
+  prune_unread_pixels(p);
+  const WindowOp &made = window(p, 0), &reader = window(p, 1);
+  CHECK(made.out_h == 7);
+  CHECK(made.x.offsets == std::vector<int64_t>{0, 14 * 14 * 16});
+  CHECK(made.out.offsets == std::vector<int64_t>{0, 7 * 7 * 16});
+  CHECK(reader.x.offsets == made.out.offsets);
+  CHECK(p.buffers[kMiddle].rows == 2 * 49);
+  CHECK(p.buffers[kMiddle].bytes == 2 * 49 * 32);
+}
+
+TEST_CASE("rows of all images joined are parted again, of 1x1 windows alone") {
+  const auto joined = [](int64_t kernel) {
+    Program p = batch_of_two(7);
+    auto& op = std::get<WindowOp>(p.primitives[0]);
+    op.phases[0].kernel_h = op.phases[0].kernel_w = kernel;
+    op.phases[0].y0 = op.phases[0].x0 = -(kernel / 2);
+    op.in_h = op.out_h = 2 * 14;
+    op.x.offsets.resize(1);
+    op.out.offsets.resize(1);
+    prune_unread_pixels(p);
+    return window(p, 0);
+  };
+  CHECK(joined(1).out_h == 7);
+  CHECK(joined(1).in_h == 14);
+  CHECK(joined(1).x.offsets == std::vector<int64_t>{0, 14 * 14 * 16});
+  CHECK(joined(3).out_h == 2 * 14);  // its windows reach from one image into the next
 }
 
 }  // namespace
