@@ -2,6 +2,7 @@
 #include "schedule.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 
@@ -20,9 +21,9 @@ namespace {
 
 // Instructions of all that is tried together, where there is a choice: a large program is not tried in as
 // many ways as a small one. Each kind of trial has a share.
-constexpr int64_t kMostGenerated = 400'000;       // of the program as it is, under several policies,
-constexpr int64_t kMostSubBatched = 800'000;      // when parts of a batch have been tried,
-constexpr int64_t kMostWithStripes = 1'200'000;   // and when stripes have
+constexpr int64_t kMostOrders = 400'000;         // when orders of the images of a batch have been tried,
+constexpr int64_t kMostGenerated = 600'000;      // then policies,
+constexpr int64_t kMostWithStripes = 1'200'000;  // and then stripes
 
 // Bytes on chip that tensors take, by primitive.
 std::vector<int64_t> tensor_bytes(const std::vector<Residence>& residences, size_t primitives) {
@@ -258,38 +259,35 @@ class Scheduler {
 
   Result<Scheduled> run(Program program) {
     std::vector<Policy> all = policies(program, m_, options_);
+    if (program.images > 1) MRVLC_TRY(choose_images(program, all.front()));
+    most_ = kMostGenerated;
     for (const Policy& policy : all) MRVLC_TRY(consider(program, policy, true));
-    most_ = kMostSubBatched;
-    if (program.images > 1) MRVLC_TRY(sub_batches(program, all));
     most_ = kMostWithStripes;
     MRVLC_TRY(cascade(program));
     return std::move(best_);
   }
 
  private:
-  // A few images at a time; `program` is the best afterwards.
-  Status sub_batches(Program& program, const std::vector<Policy>& all) {
-    std::set<ImagesAtOnce> tried = {images_at_most(program, program.images)};
-    std::optional<ImagesAtOnce> best;
-    const auto consider_order = [&](const ImagesAtOnce& order, const Policy& policy) -> Status {
+  // How many images each primitive works on at a time; `program` is in the best order afterwards.
+  Status choose_images(Program& program, const Policy& policy) {
+    most_ = kMostOrders;
+    const int64_t chip = int64_t{m_.ocm_bytes} * options_.tiles;
+    std::vector<ImagesAtOnce> orders;
+    const auto add = [&](ImagesAtOnce order) {
+      if (std::ranges::find(orders, order) == orders.end()) orders.push_back(std::move(order));
+    };
+    for (int64_t percent : {50, 25, 70, 35, 100}) add(images_within(program, chip / 100 * percent));
+    for (uint64_t n = std::bit_ceil(static_cast<uint64_t>(program.images)); n >= 1; n /= 2)
+      add(images_at_most(program, static_cast<int64_t>(n)));
+    std::optional<Program> best;
+    for (const ImagesAtOnce& order : orders) {
+      Program ordered = in_sub_batches(program, order);
       const double before = least_;
       tell(order);
-      MRVLC_TRY(consider(in_sub_batches(program, order), policy, false));
-      if (least_ < before) best = order;
-      return {};
-    };
-    const Policy first = policy_;
-    const int64_t chip = int64_t{m_.ocm_bytes} * options_.tiles;
-    for (int64_t percent : {70, 50, 35, 100, 25})
-      if (ImagesAtOnce order = images_within(program, chip / 100 * percent); tried.insert(order).second)
-        MRVLC_TRY(consider_order(order, first));
-    for (int64_t n = program.images / 2; n >= 1; n /= 2)
-      if (ImagesAtOnce order = images_at_most(program, n); tried.insert(order).second)
-        MRVLC_TRY(consider_order(order, first));
-    if (!best) return {};
-    const ImagesAtOnce order = *best;
-    for (const Policy& policy : all) MRVLC_TRY(consider_order(order, policy));
-    program = in_sub_batches(program, order);
+      MRVLC_TRY(consider(ordered, policy, false));
+      if (!best || least_ < before) best = std::move(ordered);
+    }
+    program = std::move(*best);
     return {};
   }
 
@@ -323,18 +321,20 @@ class Scheduler {
     std::vector<Cut> cuts = choose_cuts(program, m_, options_.tiles, policy.price);
     if (whole && !tried_.emplace(policy.fetch_share, cuts).second) return {};
     std::optional<Program> parted = with_second_windows(program, cuts, options_.tiles);
-    // What is tried after all policies has windows as the best of them does.
-    const bool parted_alone = parted && !whole && second_windows_;
-    const double before = least_;
-    if (!parted_alone) {
+    // Later trials of large programs have windows as the best of the first ones does.
+    constexpr size_t kBothKinds = 2;
+    constexpr int64_t kSmall = 100'000;  // instructions
+    const bool both = (whole && tried_.size() <= kBothKinds) || generated_ < kSmall;
+    if (!parted || both || !second_windows_) {
       std::vector<Cut> same = cuts;
+      const double before = least_;
       MRVLC_TRY(consider(std::move(program), std::move(same), map, policy, whole));
-      if (least_ < before || before == 0) second_windows_ = false;
+      if (before == 0 || least_ < before) second_windows_ = false;
     }
-    if (!parted || (!whole && !parted_alone)) return {};
-    const double plain = least_;
+    if (!parted || (!both && !second_windows_)) return {};
+    const double before = least_;
     MRVLC_TRY(consider(std::move(*parted), std::move(cuts), map, policy, whole));
-    if (least_ < plain) second_windows_ = true;
+    if (least_ < before) second_windows_ = true;
     return {};
   }
 
