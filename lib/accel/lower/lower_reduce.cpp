@@ -149,7 +149,9 @@ bool changes_nothing(const Tensor& t, double neutral) {
 }
 
 struct Statistics {
-  View centred, variance;  // what is scaled; fp32: variance + epsilon
+  View x;                    // what is scaled,
+  std::optional<View> mean;  // less this
+  View variance;             // fp32: variance + epsilon
 };
 
 // Only the mean of squares counts: nothing is taken away.
@@ -173,19 +175,14 @@ Result<Statistics> statistics_apart(Lowering& l, const ir::Node& node, const Red
   Dims kept = x.dims;
   for (int64_t a : mean_of.axes) kept[static_cast<size_t>(a)] = 1;
   auto stored = [&](const Dims& d) { return l.scratch(d, l.perm_of(node.outputs[0]), isa::DataType::F32); };
-  if (!takes_mean_away(node)) {
-    Statistics s{x, stored(kept)};
-    MRVLC_TRY(reduce_to(l, x, variance_of, s.variance, node.id));
-    return s;
+  Statistics s{x, std::nullopt, stored(kept)};
+  Reduction squares = variance_of;
+  if (takes_mean_away(node)) {
+    s.mean = stored(kept);
+    MRVLC_TRY(reduce_to(l, x, mean_of, *s.mean, node.id));
+    squares.less = s.mean;
   }
-  View mean = stored(kept);
-  Statistics s{stored(x.dims), stored(kept)};
-  MRVLC_TRY(reduce_to(l, x, mean_of, mean, node.id));
-  PeBuilder b(l, x.dims, node.id);
-  PeOperand t = b.temp();
-  b.apply(EwOp::Sub, t, b.view(x), b.view(mean));
-  MRVLC_TRY(b.finish(t, s.centred));
-  MRVLC_TRY(reduce_to(l, s.centred, variance_of, s.variance, node.id));
+  MRVLC_TRY(reduce_to(l, x, squares, s.variance, node.id));
   return s;
 }
 
@@ -212,7 +209,11 @@ Status normalise(Lowering& l, const ir::Node& node, const std::vector<int64_t>& 
     b.reduce(variance_of.op, variance, centred, variance_of.alpha, variance_of.beta);
   } else {
     MRVLC_ASSIGN(Statistics apart, statistics_apart(l, node, mean_of, variance_of));
-    centred = b.view(apart.centred);
+    centred = b.view(apart.x);
+    if (apart.mean) {
+      centred = b.temp();
+      b.apply(EwOp::Sub, centred, b.view(apart.x), b.view(*apart.mean));
+    }
     variance = b.view(apart.variance);
   }
   PeOperand deviation = b.reduced_temp(axes), inverse = b.reduced_temp(axes), y = b.temp();

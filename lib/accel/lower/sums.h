@@ -5,12 +5,13 @@
 
 namespace mrvlc::accel {
 
-// Along `axes` (rising), then fma(alpha, v, beta).
+// Of x - less (where there is one) along `axes` (rising), then fma(alpha, v, beta).
 struct Reduction {
   isa::ReduceOp op = isa::ReduceOp::Sum;
   std::vector<int64_t> axes;
   float alpha = 1, beta = 0;
   bool parts = true;  // of long dimensions; false: they are known to fit
+  std::optional<View> less = std::nullopt;  // fp32; 1 along the axes
 };
 // One instruction reduces the whole block: no order to keep, or a single dimension, and no parts.
 bool at_once(const Dims& dims, const Reduction& r);
