@@ -82,14 +82,6 @@ std::optional<ImageUse> use_of(const WindowOp& op, const Program& p) {
 
 // --- Groups
 
-// Whether what the stages make stays within an image along dimension `d`.
-bool keeps_apart(const PeGroup& g, size_t d) {
-  return std::ranges::all_of(g.stages, [&](const PeStage& s) {
-    return s.dst.kind == PeOperand::Kind::External ? s.dst.view.strides[d] != 0
-                                                   : static_cast<bool>(g.temps[s.dst.temp].spans[d]);
-  });
-}
-
 bool by_dimension(const View& v, size_t d, int64_t per, int64_t apart) {
   if (apart == 0 || v.offset < 0 || v.strides[d] * per != apart) return false;
   int64_t extent = (per - 1) * v.strides[d] + 1;

@@ -17,7 +17,7 @@ namespace {
 // nullopt: a row of the image is not all of what is touched between its beginning and that of the next.
 std::optional<RowAccess> access(const WindowOp::Image& image, int64_t grain, int64_t h, int64_t w,
                                 int64_t channels, bool writes) {
-  RowAccess out{image.buffer, image.stride_h * grain, h / grain, image.element_bytes(), writes};
+  RowAccess out{image.buffer, image.stride_h * grain, h / grain, image.element_bytes(), writes, 0, 0, {}};
   const int64_t extent = (grain - 1) * image.stride_h + (w - 1) * image.stride_w + channels;
   if (h % grain != 0 || out.row <= 0 || image.offsets[0] < 0 || image.offsets[0] + extent > out.row)
     return std::nullopt;
@@ -34,53 +34,102 @@ std::optional<RowUse> row_use(const WindowOp& op) {
              out = access(op.out, op.grain, op.out_h, op.out_w, op.out_channels(), true),
              residual = access(op.residual, op.grain, op.out_h, op.out_w, op.out_channels(), false);
   if (!x || !out || (op.has_residual && !residual)) return std::nullopt;
-  RowUse use{{*x, *out}, {}, out->rows, 0, 1, true, 0};
+  RowUse use{{*x, *out}, {}, out->rows, 0, 1, true, 0, false};
   if (op.has_residual) use.accesses.push_back(*residual);
   return use;
 }
 
 // --- Groups of the vector unit
 
-// Along dimension `d`, with rows as the buffer has them: `grain` of its own rows.
+// Along dimension `d` (the rank: along none), `per` indices a row, with rows as the buffer has them: `grain` of
+// its own rows.
 std::optional<RowAccess> access(const View& v, size_t d, int64_t per, const Buffer& b, bool writes) {
   const int64_t bytes = isa::data_bytes(v.type);
   if (b.pitch % bytes != 0 || b.rows % b.grain != 0) return std::nullopt;
-  const RowAccess out{v.buffer, b.pitch / bytes * b.grain, b.rows / b.grain, bytes,
-                      writes,   b.pitch / bytes,           b.grain};
-  int64_t extent = (per - 1) * v.strides[d] + 1;
+  RowAccess out{v.buffer, b.pitch / bytes * b.grain, b.rows / b.grain, bytes,
+                writes,   b.pitch / bytes,           b.grain,          {}};
+  int64_t low = v.offset % out.row, high = low, first = v.offset / out.row, last = first;
   for (size_t k = 0; k < v.dims.size(); ++k) {
-    if (v.strides[k] < 0) return std::nullopt;
-    if (k != d) extent += (v.dims[k] - 1) * v.strides[k];
+    const int64_t n = k == d ? per - 1 : v.dims[k] - 1, stride = v.strides[k];
+    if (stride % out.row == 0) {
+      (stride < 0 ? first : last) += n * (stride / out.row);
+    } else {
+      (stride < 0 ? low : high) += n * stride;
+    }
   }
-  const bool rows = v.strides[d] * per == out.row && v.dims[d] == per * out.rows;
-  return rows && v.offset >= 0 && v.offset + extent <= out.row ? std::optional(out) : std::nullopt;
+  const bool along = d < v.dims.size();
+  if (v.offset < 0 || low < 0 || high >= out.row || (along && v.strides[d] * per % out.row != 0))
+    return std::nullopt;
+  out.map = {first, along ? v.strides[d] * per / out.row : 1, last - first + 1};
+  return out;
+}
+
+// How many indices of the dimension are a row of what the group makes; 0: it makes no rows along it.
+int64_t indices_a_row(const PeGroup& g, size_t d, const std::vector<Buffer>& buffers) {
+  int64_t per = 0;
+  each_view(g, [&](const View& v, bool writes) {
+    const int64_t row = buffers[v.buffer].pitch / isa::data_bytes(v.type) * buffers[v.buffer].grain;
+    if (!writes || v.strides[d] <= 0) return;
+    if (v.strides[d] % row == 0) per = 1;
+    if (row % v.strides[d] == 0) per = row / v.strides[d];
+  });
+  return per > 0 && g.dims[d] % per == 0 ? per : 0;
 }
 
 std::optional<RowUse> along(const PeGroup& g, size_t d, const std::vector<Buffer>& buffers) {
-  std::optional<RowUse> use = RowUse{{}, {}, 0, d, 0};
-  // The result says how many indices are a row.
+  const bool any = d < g.dims.size();
+  RowUse use{{}, {}, 0, d, any ? indices_a_row(g, d, buffers) : 1, false, 0, !any};
+  if (use.per == 0 || (any && !keeps_apart(g, d))) return std::nullopt;
+  bool by_rows = true;
   each_view(g, [&](const View& v, bool writes) {
-    const int64_t row = buffers[v.buffer].pitch / isa::data_bytes(v.type) * buffers[v.buffer].grain;
-    if (writes && v.strides[d] > 0 && row % v.strides[d] == 0) use->per = row / v.strides[d];
-  });
-  if (use->per == 0) return std::nullopt;
-  use->rows = g.dims[d] / use->per;
-  each_view(g, [&](const View& v, bool writes) {
-    if (!use || v.buffer == kWeights) {
-      if (use && v.strides[d] != 0) use = std::nullopt;  // constants of each row
+    const bool repeats = any && v.strides[d] == 0;
+    if (v.buffer == kWeights) {
+      by_rows = by_rows && (!any || repeats);  // no constants of each row
       return;
     }
-    if (v.strides[d] == 0 && !writes) return use->whole.push_back(v.buffer);
-    const auto a = access(v, d, use->per, buffers[v.buffer], writes);
-    if (!a) {
-      use = std::nullopt;
-    } else if (std::ranges::none_of(use->accesses, [&](const RowAccess& o) {
-                 return o.same_image(*a) && o.writes == writes;
-               })) {
-      use->accesses.push_back(*a);
-    }
+    if (repeats && !writes) return use.whole.push_back(v.buffer);
+    const auto a = access(v, d, use.per, buffers[v.buffer], writes);
+    by_rows = by_rows && a;
+    if (!by_rows) return;
+    const auto same = [&](const RowAccess& o) {
+      return o.same_image(*a) && o.writes == writes && o.map == a->map;
+    };
+    if (std::ranges::none_of(use.accesses, same)) use.accesses.push_back(*a);
   });
-  return use;
+  const int64_t count = any ? g.dims[d] / use.per : 1;
+  for (const RowAccess& a : use.accesses) {
+    use.mapped = use.mapped || a.map != RowMap{} || count != a.rows;
+    if (a.writes) use.rows = a.rows;
+  }
+  return by_rows ? std::optional(use) : std::nullopt;
+}
+
+const RowAccess* made_by(const RowUse& use) {
+  const auto it = std::ranges::find_if(use.accesses, &RowAccess::writes);
+  return it == use.accesses.end() ? nullptr : &*it;
+}
+
+// Rows that differ are followed of one result alone, from above.
+bool sound(const PeGroup& g, const RowUse& use) {
+  const RowAccess* made = made_by(use);
+  if (made == nullptr) return false;
+  const bool one = std::ranges::count_if(use.accesses, &RowAccess::writes) == 1;
+  return !use.mapped || (one && made->map.step > 0 && (use.axis < g.dims.size() || made->map.height == 1));
+}
+
+// Indices of the dimension of rows that make some of these rows.
+Span indices_of(const PeGroup& g, const RowUse& use, Span rows) {
+  const RowMap& m = made_by(use)->map;
+  const int64_t count = use.axis < g.dims.size() ? g.dims[use.axis] / use.per : 1;
+  const int64_t from = rows.begin - m.first - m.height + 1, to = rows.end - m.first;
+  return {from <= 0 ? 0 : std::min(count, ceil_div(from, m.step)),
+          to <= 0 ? 0 : std::min(count, ceil_div(to, m.step))};
+}
+
+Span rows_of(const RowMap& m, Span indices) {
+  if (indices.empty()) return {};
+  const int64_t a = m.first + indices.begin * m.step, b = m.first + (indices.end - 1) * m.step;
+  return {std::min(a, b), std::max(a, b) + m.height};
 }
 
 // The dimension of columns: the indices of a row, or one whose steps are the pixels of all images.
@@ -106,13 +155,14 @@ void find_columns(const PeGroup& g, const std::vector<Buffer>& buffers, RowUse& 
 }
 
 std::optional<RowUse> row_use(const PeGroup& g, const std::vector<Buffer>& buffers) {
-  if (std::ranges::any_of(g.stages, &PeStage::reduce)) return std::nullopt;
-  for (size_t d = 0; d < g.dims.size(); ++d)
-    if (auto use = along(g, d, buffers)) {
-      find_columns(g, buffers, *use);
-      return use;
-    }
-  return std::nullopt;
+  std::optional<RowUse> best;
+  for (size_t d = 0; d <= g.dims.size(); ++d) {
+    std::optional<RowUse> use = along(g, d, buffers);
+    if (!use || !sound(g, *use)) continue;
+    if (!best || made_by(*use)->map.height < made_by(*best)->map.height) best = std::move(use);
+  }
+  if (best && !best->mapped) find_columns(g, buffers, *best);
+  return best;
 }
 
 }  // namespace
@@ -120,6 +170,11 @@ std::optional<RowUse> row_use(const PeGroup& g, const std::vector<Buffer>& buffe
 std::optional<RowUse> row_use(const Primitive& primitive, const std::vector<Buffer>& buffers) {
   if (const auto* g = std::get_if<PeGroup>(&primitive)) return row_use(*g, buffers);
   return row_use(std::get<WindowOp>(primitive));
+}
+
+Span rows_made(const Primitive& primitive, const RowUse& use, Span rows) {
+  if (!use.mapped) return rows;
+  return rows_of(made_by(use)->map, indices_of(std::get<PeGroup>(primitive), use, rows));
 }
 
 int64_t columns_of(const RowUse& use) {
@@ -139,7 +194,11 @@ Tile part_read(const Primitive& primitive, const RowUse& use, uint32_t buffer, c
       add({read.begin / op->grain, ceil_div(read.end, op->grain)},
           op->grain > 1 ? part.cols : input_range(*op, part.cols, false));
     }
-    if (op == nullptr || (op->has_residual && op->residual.buffer == buffer)) add(part.rows, part.cols);
+    if (use.mapped) {
+      add(rows_of(a.map, indices_of(std::get<PeGroup>(primitive), use, part.rows)), part.cols);
+    } else if (op == nullptr || (op->has_residual && op->residual.buffer == buffer)) {
+      add(part.rows, part.cols);
+    }
   }
   return out;
 }
@@ -193,7 +252,8 @@ void keep_part(Primitive& primitive, const RowUse& use, const Tile& part) {
         v.offset += s.begin * per * v.strides[d];
       });
     };
-    keep(use.axis, part.rows, use.per);
+    const Span rows = use.mapped ? indices_of(*g, use, part.rows) : part.rows;
+    if (use.axis < g->dims.size()) keep(use.axis, rows, use.per);
     if (use.by_columns) keep(use.col_axis, part.cols, 1);
     return;
   }

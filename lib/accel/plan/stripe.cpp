@@ -184,6 +184,7 @@ class Striper {
           mine = hull(mine, it->second);
         }
       }
+      mine.rows = rows_made(p_.primitives[i], *uses_[i], mine.rows);
       if (mine.empty()) continue;
       for (const RowAccess& a : uses_[i]->accesses) {
         if (a.writes) continue;
@@ -214,7 +215,8 @@ class Striper {
       const bool few =
           uses_[i]->rows < 2 * grid.rows || (grid.cols > 1 && columns_of(*uses_[i]) < 2 * grid.cols);
       if (few || outside > 1 || (inside > 0 && outside > 0)) return false;
-      if (reads_leaving && (inside > 0 || std::holds_alternative<WindowOp>(p_.primitives[i]))) return false;
+      const bool other_rows = uses_[i]->mapped || std::holds_alternative<WindowOp>(p_.primitives[i]);
+      if (reads_leaving && (inside > 0 || other_rows)) return false;
       for (uint32_t b : uses_[i]->whole)
         if (users_[b].all.front() >= r.first && users_[b].all.front() <= r.last) return false;
     }
