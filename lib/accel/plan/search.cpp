@@ -52,8 +52,10 @@ class CutSearch {
 
   std::vector<Cut> run() {
     tree();
-    for (int sweep = 0; sweep < 3; ++sweep)
-      if (!improve()) break;
+    for (int sweep = 0; sweep < 3; ++sweep) {
+      const bool one = improve(), together = improve_writers();
+      if (!one && !together) break;
+    }
     std::vector<Cut> cuts;
     for (size_t i = 0; i < options_.size(); ++i) cuts.push_back(options_[i][chosen_[i]].cut);
     return cuts;
@@ -151,14 +153,19 @@ class CutSearch {
       }
       for (uint32_t b : written) join_writers(i, b, writers[b]);
     }
+    for (size_t b = 0; b < writers.size(); ++b)
+      if (may_stay(p_.buffers[b])) writers_.push_back(std::move(writers[b]));
+  }
+
+  bool may_stay(const Buffer& b) const {
+    return b.kind == Buffer::Kind::Scratch && b.bytes <= int64_t{m_.ocm_bytes} * tiles_;
   }
 
   // What two tiles both make lives in DDR.
   void join_writers(size_t i, uint32_t b, std::vector<size_t>& writers) {
-    constexpr size_t kMostWriters = 32;
-    const bool scratch = p_.buffers[b].kind == Buffer::Kind::Scratch;
-    const bool fits = p_.buffers[b].bytes <= int64_t{m_.ocm_bytes} * tiles_;
-    for (size_t k = 0; scratch && fits && k < writers.size() && writers.size() < kMostWriters; ++k) {
+    constexpr size_t kMostWriters = 32;  // before it
+    const size_t from = writers.size() - std::min(writers.size(), kMostWriters);
+    for (size_t k = from; may_stay(p_.buffers[b]) && k < writers.size(); ++k) {
       of_[i].push_back(edges_.size());
       of_[writers[k]].push_back(edges_.size());
       edges_.push_back({writers[k], i, b, true});
@@ -166,15 +173,19 @@ class CutSearch {
     writers.push_back(i);
   }
 
-  // Two ways through DDR where tiles write each other's parts.
+  // Two ways through DDR where tiles write each other's parts, or a tile's parts lie too far apart for one
+  // window.
   double collision_cycles(const Edge& e, size_t from, size_t to) const {
     const Option &a = options_[e.from][from], &b = options_[e.to][to];
+    const int64_t most = m_.ocm_bytes / 2;
     for (uint32_t p = 0; p < tiles_; ++p)
       for (const Touch& x : a.touched[p])
         for (uint32_t q = 0; q < tiles_ && x.write && x.buffer == e.buffer; ++q)
-          for (const Touch& y : b.touched[q])
-            if (p != q && y.write && y.buffer == e.buffer && !meet(x.rect, y.rect).empty())
-              return 2 * static_cast<double>(p_.buffers[e.buffer].bytes) / m_.ddr_rate();
+          for (const Touch& y : b.touched[q]) {
+            if (!y.write || y.buffer != e.buffer) continue;
+            const bool apart = p == q ? hull(x.rect, y.rect).bytes() <= most : meet(x.rect, y.rect).empty();
+            if (!apart) return 2 * static_cast<double>(p_.buffers[e.buffer].bytes) / m_.ddr_rate();
+          }
     return 0;
   }
 
@@ -265,6 +276,51 @@ class CutSearch {
     return changed;
   }
 
+  // What makes parts of one buffer, cut alike: one by one they would collide with the others at first.
+  bool improve_writers() {
+    constexpr size_t kFew = 3;
+    bool changed = false;
+    for (const std::vector<size_t>& writers : writers_) {
+      if (writers.size() < kFew) continue;
+      const std::vector<size_t> before = chosen_;
+      std::vector<size_t> best = chosen_;
+      double least = cycles_of(writers);
+      for (const Option& model : options_[writers[0]]) {
+        chosen_ = before;
+        for (size_t i : writers) choose_like(i, model.cut);
+        const double c = cycles_of(writers);
+        if (c >= least) continue;
+        least = c;
+        best = chosen_;
+      }
+      changed = changed || best != before;
+      chosen_ = std::move(best);
+    }
+    return changed;
+  }
+
+  // As many rows and channels, where the primitive can be cut so.
+  void choose_like(size_t i, const Cut& cut) {
+    for (size_t o = options_[i].size(); o-- > 0;) {
+      const Cut& c = options_[i][o].cut;
+      if (c.rows == cut.rows && c.channels == cut.channels && c.sparse == cut.sparse) chosen_[i] = o;
+    }
+  }
+
+  // Of these primitives and of what they exchange with all others.
+  double cycles_of(const std::vector<size_t>& primitives) const {
+    double cycles = 0;
+    std::vector<size_t> edges;
+    for (size_t i : primitives) {
+      cycles += options_[i][chosen_[i]].cycles;
+      edges.insert(edges.end(), of_[i].begin(), of_[i].end());
+    }
+    std::ranges::sort(edges);
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+    for (size_t e : edges) cycles += edge_cycles(edges_[e], chosen_[edges_[e].from], chosen_[edges_[e].to]);
+    return cycles;
+  }
+
   const Program& p_;
   const target::Machine& m_;
   uint32_t tiles_;
@@ -273,6 +329,7 @@ class CutSearch {
   std::vector<Edge> edges_;
   std::vector<std::vector<size_t>> of_;  // edges of each primitive
   std::vector<size_t> parent_;           // edge to the maker of its first operand
+  std::vector<std::vector<size_t>> writers_;  // of each buffer that should stay on chip
   std::vector<size_t> chosen_;
 };
 

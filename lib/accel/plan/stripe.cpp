@@ -62,6 +62,9 @@ class Striper {
     const auto add = [&](const Grid& g) {
       if (fits(g)) out.push_back(g);
     };
+    // Those first whose parts fit beside what else lives.
+    const auto comfortable = [&](const Grid& g) { return 2 * most <= g.rows * g.cols * tiles * tile_bytes; };
+    std::ranges::stable_partition(out, comfortable);
     const bool large = most > 4 * tile_bytes * tiles;
     if (large) std::erase_if(out, std::not_fn(fits));
     for (const int64_t n : {16, 24, 32, 48, 64})
