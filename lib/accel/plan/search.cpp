@@ -33,6 +33,7 @@ struct Option {
   Cut cut;
   double cycles = 0;
   std::vector<std::vector<Touch>> touched;  // by tile
+  std::vector<uint32_t> collides;           // buffers of which two of its tiles make the same bytes
 };
 
 // A primitive reads what another one makes; or both make parts of one buffer.
@@ -77,15 +78,27 @@ class CutSearch {
     for (Cut cut : possible_cuts(primitive, tiles_)) {
       if (cut.sparse && !price_.streaming) continue;
       cut.parted = price_.streaming;
-      Option o{cut, work_cycles(primitive, cut, m_), {}};
+      Option o{cut, work_cycles(primitive, cut, m_), {}, {}};
       for (uint32_t t = 0; t < tiles_; ++t) o.touched.push_back(touches(primitive, cut, t, p_));
       if (const auto* op = std::get_if<WindowOp>(&primitive); op != nullptr && price_.streaming)
         o.cycles = std::max(o.cycles, streaming_cycles(*op, cut, o.touched)) + start_cycles(*op, cut);
       for (const Touch& t : o.touched[0])
         if (!t.write) o.cycles += price_.tensors * static_cast<double>(t.rect.bytes());
       o.cycles += price_.weights * held_weights(primitive, cut);
+      o.collides = colliding(o.touched);
       out.push_back(std::move(o));
     }
+    return out;
+  }
+
+  // Buffers of which two tiles make the same bytes, as far as rectangles tell.
+  static std::vector<uint32_t> colliding(const std::vector<std::vector<Touch>>& touched) {
+    std::vector<uint32_t> out;
+    for (size_t p = 0; p < touched.size(); ++p)
+      for (const Touch& x : touched[p])
+        for (size_t q = p + 1; q < touched.size() && x.write; ++q)
+          for (const Touch& y : touched[q])
+            if (y.write && y.buffer == x.buffer && !meet(x.rect, y.rect).empty()) out.push_back(x.buffer);
     return out;
   }
 
@@ -153,8 +166,12 @@ class CutSearch {
       }
       for (uint32_t b : written) join_writers(i, b, writers[b]);
     }
-    for (size_t b = 0; b < writers.size(); ++b)
+    for (size_t b = 0; b < writers.size(); ++b) {
+      // One primitive that is cut otherwise collides with all others.
+      const double others = static_cast<double>(std::clamp<size_t>(writers[b].size(), 2, kMostJoined + 1) - 1);
+      through_ddr_.push_back(2 * static_cast<double>(p_.buffers[b].bytes) / m_.ddr_rate() / others);
       if (may_stay(p_.buffers[b])) writers_.push_back(std::move(writers[b]));
+    }
   }
 
   bool may_stay(const Buffer& b) const {
@@ -163,8 +180,7 @@ class CutSearch {
 
   // What two tiles both make lives in DDR.
   void join_writers(size_t i, uint32_t b, std::vector<size_t>& writers) {
-    constexpr size_t kMostWriters = 32;  // before it
-    const size_t from = writers.size() - std::min(writers.size(), kMostWriters);
+    const size_t from = writers.size() - std::min(writers.size(), kMostJoined);
     for (size_t k = from; may_stay(p_.buffers[b]) && k < writers.size(); ++k) {
       of_[i].push_back(edges_.size());
       of_[writers[k]].push_back(edges_.size());
@@ -177,14 +193,18 @@ class CutSearch {
   // window.
   double collision_cycles(const Edge& e, size_t from, size_t to) const {
     const Option &a = options_[e.from][from], &b = options_[e.to][to];
+    // By itself it sends the buffer to DDR: the others change nothing.
+    if (std::ranges::count(a.collides, e.buffer) + std::ranges::count(b.collides, e.buffer) > 0) return 0;
+    // Parts cut alike lie apart because the parts do.
+    const bool alike = a.cut.rows == b.cut.rows && a.cut.channels == b.cut.channels;
     const int64_t most = m_.ocm_bytes / 2;
     for (uint32_t p = 0; p < tiles_; ++p)
       for (const Touch& x : a.touched[p])
         for (uint32_t q = 0; q < tiles_ && x.write && x.buffer == e.buffer; ++q)
           for (const Touch& y : b.touched[q]) {
             if (!y.write || y.buffer != e.buffer) continue;
-            const bool apart = p == q ? hull(x.rect, y.rect).bytes() <= most : meet(x.rect, y.rect).empty();
-            if (!apart) return 2 * static_cast<double>(p_.buffers[e.buffer].bytes) / m_.ddr_rate();
+            const bool far = p == q && !alike && hull(x.rect, y.rect).bytes() > most;
+            if (far || (p != q && !meet(x.rect, y.rect).empty())) return through_ddr_[e.buffer];
           }
     return 0;
   }
@@ -329,7 +349,9 @@ class CutSearch {
   std::vector<Edge> edges_;
   std::vector<std::vector<size_t>> of_;  // edges of each primitive
   std::vector<size_t> parent_;           // edge to the maker of its first operand
+  static constexpr size_t kMostJoined = 32;   // writers of a buffer before another one that are compared with it
   std::vector<std::vector<size_t>> writers_;  // of each buffer that should stay on chip
+  std::vector<double> through_ddr_;           // by buffer: cycles of two ways through DDR, a colliding pair
   std::vector<size_t> chosen_;
 };
 
