@@ -108,10 +108,10 @@ struct Policy {
 
 std::string text(const Policy& p) {
   return fmt::format(
-      "room at {:.4f} cycles a byte of tensors and {:.4f} of weights, {} cycles a send{}, {} of memory for "
-      "fetches",
+      "room at {:.4f} cycles a byte of tensors and {:.4f} of weights, {} cycles a send{}{}, {} of memory "
+      "for fetches",
       p.price.tensors, p.price.weights, p.price.send, p.price.streaming ? ", DDR counted" : "",
-      p.fetch_share);
+      p.price.compact ? ", parts together" : "", p.fetch_share);
 }
 
 // Outputs made by several primitives, by the last of them.
@@ -298,7 +298,8 @@ class Scheduler {
     std::vector<Run> runs = find_runs(program, residences, m_, options_.tiles);
     constexpr size_t kMostRuns = 8;
     if (runs.size() > kMostRuns) runs.resize(kMostRuns);
-    const Policy policy = policy_;
+    Policy policy = policy_;
+    policy.price.compact = true;  // stripes are there to keep tensors on chip
     const auto choices = [&](const Run& run) { return grids_for(program, run, m_, options_.tiles); };
     const auto better = [&](const Striping& s) -> Result<bool> {
       std::optional<Program> striped = in_stripes(program, s.runs, s.grids);

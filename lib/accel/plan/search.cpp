@@ -195,7 +195,7 @@ class CutSearch {
     const Option &a = options_[e.from][from], &b = options_[e.to][to];
     // By itself it sends the buffer to DDR: the others change nothing.
     if (std::ranges::count(a.collides, e.buffer) + std::ranges::count(b.collides, e.buffer) > 0) return 0;
-    // Parts cut alike lie apart because the parts do.
+    // Parts cut alike lie apart because the parts do; another cut may bring them together, at a price.
     const bool alike = a.cut.rows == b.cut.rows && a.cut.channels == b.cut.channels;
     const int64_t most = m_.ocm_bytes / 2;
     for (uint32_t p = 0; p < tiles_; ++p)
@@ -203,7 +203,7 @@ class CutSearch {
         for (uint32_t q = 0; q < tiles_ && x.write && x.buffer == e.buffer; ++q)
           for (const Touch& y : b.touched[q]) {
             if (!y.write || y.buffer != e.buffer) continue;
-            const bool far = p == q && !alike && hull(x.rect, y.rect).bytes() > most;
+            const bool far = p == q && (price_.compact || !alike) && hull(x.rect, y.rect).bytes() > most;
             if (far || (p != q && !meet(x.rect, y.rect).empty())) return through_ddr_[e.buffer];
           }
     return 0;

@@ -14,6 +14,9 @@ struct Prices {
   double send = 60;                 // cycles of having to send anything at all
   // What does not fit a tile's memory goes through DDR, and a cut costs that; else it is as if all fitted.
   bool streaming = false;
+  // Parts of one tensor that lie too far apart in a tile for one window cost as much as DDR, however they are
+  // cut.
+  bool compact = false;
 };
 std::vector<Cut> choose_cuts(const Program& program, const target::Machine& machine, uint32_t tiles,
                              const Prices& price);
