@@ -45,6 +45,10 @@ struct Tile {
   Span rows, cols;
   bool empty() const { return rows.empty() || cols.empty(); }
 };
+inline Tile hull(const Tile& a, const Tile& b) {
+  return {hull(a.rows, b.rows), hull(a.cols, b.cols)};
+}
+
 // nullopt: it has several images, or does not go by rows.
 std::optional<RowUse> row_use(const Primitive& primitive, const std::vector<Buffer>& buffers);
 

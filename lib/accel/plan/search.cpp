@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "mrvlc/support/checked.h"
+#include "plan/collision.h"
 #include "plan/pe_plan.h"
 #include "plan/room.h"
 
@@ -32,7 +33,7 @@ double pe_cycles(const PeGroup& g, const Cut& cut, const target::Machine& m) {
 struct Option {
   Cut cut;
   double cycles = 0;
-  std::vector<std::vector<Touch>> touched;  // by tile
+  TouchedByTile touched;
   std::vector<uint32_t> collides;           // buffers of which two of its tiles make the same bytes
 };
 
@@ -88,17 +89,6 @@ class CutSearch {
       o.collides = colliding(o.touched);
       out.push_back(std::move(o));
     }
-    return out;
-  }
-
-  // Buffers of which two tiles make the same bytes, as far as rectangles tell.
-  static std::vector<uint32_t> colliding(const std::vector<std::vector<Touch>>& touched) {
-    std::vector<uint32_t> out;
-    for (size_t p = 0; p < touched.size(); ++p)
-      for (const Touch& x : touched[p])
-        for (size_t q = p + 1; q < touched.size() && x.write; ++q)
-          for (const Touch& y : touched[q])
-            if (y.write && y.buffer == x.buffer && !meet(x.rect, y.rect).empty()) out.push_back(x.buffer);
     return out;
   }
 
@@ -197,16 +187,8 @@ class CutSearch {
     if (std::ranges::count(a.collides, e.buffer) + std::ranges::count(b.collides, e.buffer) > 0) return 0;
     // Parts cut alike lie apart because the parts do; another cut may bring them together, at a price.
     const bool alike = a.cut.rows == b.cut.rows && a.cut.channels == b.cut.channels;
-    const int64_t most = m_.ocm_bytes / 2;
-    for (uint32_t p = 0; p < tiles_; ++p)
-      for (const Touch& x : a.touched[p])
-        for (uint32_t q = 0; q < tiles_ && x.write && x.buffer == e.buffer; ++q)
-          for (const Touch& y : b.touched[q]) {
-            if (!y.write || y.buffer != e.buffer) continue;
-            const bool far = p == q && (price_.compact || !alike) && hull(x.rect, y.rect).bytes() > most;
-            if (far || (p != q && !meet(x.rect, y.rect).empty())) return through_ddr_[e.buffer];
-          }
-    return 0;
+    const bool far = (price_.compact || !alike) && far_apart(a.touched, b.touched, e.buffer, m_.ocm_bytes / 2);
+    return far || collide(a.touched, b.touched, e.buffer) ? through_ddr_[e.buffer] : 0;
   }
 
   double edge_cycles(const Edge& e, size_t from, size_t to) const {

@@ -200,10 +200,6 @@ class Striper {
     return tiles;
   }
 
-  static Tile hull(const Tile& a, const Tile& b) {
-    return {accel::hull(a.rows, b.rows), accel::hull(a.cols, b.cols)};
-  }
-
   // What leaves the run is read within it by the same rows alone, by what makes a part of it: others would
   // read rows of the next stripe, for their windows or those of their readers.
   bool possible(const Run& r, const Grid& grid) const {
