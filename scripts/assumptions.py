@@ -15,11 +15,13 @@ import subprocess
 import sys
 import tempfile
 
+import performance_tables
+from performance_tables import number
+
 HERE = pathlib.Path(__file__).resolve().parent.parent
 MRVLC = os.environ.get("MRVLC", str(HERE / "build/bin/mrvlc"))
 PAGE = HERE / "docs/timing.md"
-# Cycles of ResNet-50 that the vendor publishes of its own tools (docs/performance.md).
-VENDOR = 5674071
+VENDOR = performance_tables.VENDOR["cycles"]
 NETWORKS = ("resnet50", "mobilenetv2")
 # Assumption, what speaks against it, other values. None: the model has no field for it.
 ROWS = [
@@ -45,10 +47,6 @@ ROWS = [
 
 def mrvlc(*command):
     return subprocess.run([MRVLC, *map(str, command)], check=True, capture_output=True, text=True).stdout
-
-
-def number(n):
-    return f"{n:,}".replace(",", " ")
 
 
 class Network:

@@ -26,12 +26,12 @@ def markdown(header, rows):
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
-FIGURES = ["cycles", "conservative", "lower bound", "ratio", "MAC %", "DDR read MB", "DDR write MB"]
+FIGURES = ["cycles", "conservative", "lower bound", "ratio", "MAC %", "executed %", "DDR read MB", "DDR write MB"]
 
 
 def figures(r):
     return [number(r["cycles"]), number(r["cycles_pessimistic"]), number(r["lower_bound_cycles"]), f"{r['ratio']:.3f}", f"{100 * r['utilization']:.1f}",
-            f"{r['ddr_read_bytes'] / 1e6:.2f}", f"{r['ddr_write_bytes'] / 1e6:.2f}"]
+            f"{100 * r['executed']:.1f}", f"{r['ddr_read_bytes'] / 1e6:.2f}", f"{r['ddr_write_bytes'] / 1e6:.2f}"]
 
 
 PLAIN = ["products and weights alone", "ratio"]
