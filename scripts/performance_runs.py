@@ -135,7 +135,7 @@ class Runs:
         label = f"{list(self.models).index((key.model, key.batch))}_{key.tiles}_{key.ddr}"
         out, timing = os.path.join(self.work, label), os.path.join(self.work, label + ".json")
         command = [self.mrvlc, "-q", "compile", self.models[key.model, key.batch], "-o", out, "--tiles", str(key.tiles),
-                   "--timing", timing] + self.machines.options(key.ddr)
+                   "--no-probe", "--timing", timing] + self.machines.options(key.ddr)
         begin = time.monotonic()
         subprocess.run(command, check=True, capture_output=True, text=True)
         seconds = time.monotonic() - begin
@@ -149,9 +149,10 @@ class Runs:
     def summary(self, key, report, seconds, phases):
         total = lambda field: sum(region[field] for region in report["regions"])
         result = {field: total(field)
-                  for field in ("cycles", "cycles_pessimistic", "lower_bound_cycles", "macs", "ddr_read_bytes", "ddr_write_bytes")}
+                  for field in ("cycles", "cycles_pessimistic", "lower_bound_cycles", "macs", "executed_macs", "ddr_read_bytes", "ddr_write_bytes")}
         result["ratio"] = result["cycles"] / result["lower_bound_cycles"]
         result["utilization"] = result["macs"] / (result["cycles"] * self.machines.macs * key.tiles)
+        result["executed"] = result["executed_macs"] / (result["cycles"] * self.machines.macs * key.tiles)
         result["regions"] = len(report["regions"])
         result["mac_share"] = report["placement"]["mac_share_accelerator"]
         result["ocm_peak"] = max(region["ocm_peak_bytes"] for region in report["regions"])

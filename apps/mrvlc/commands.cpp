@@ -220,6 +220,15 @@ void add_profile(CLI::App& app, Context& context) {
       ->type_name("N");
   add_remote_options(*cmd, o->run);
   add_measuring_options(*cmd, *o);
+  cmd->add_option(
+         "--what-if", o->what_if,
+         "the same binary on a machine with other numbers, e.g. ddr_bytes=16,queue_depth=16; conservative: "
+         "with all of the conservative column")
+      ->type_name("FIELD=VALUE,...")
+      ->check(not_empty())
+      ->excludes("--by")
+      ->excludes("--measure")
+      ->excludes("--on");
   cmd->add_option("--target-dir", *dirs, "folder of target packages")->allow_extra_args(false);
   cmd->callback([cmd, o, dirs, by, &context] {
     o->by_module = *by == "module";

@@ -135,7 +135,7 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
   CompiledRegion out;
   out.texts = texts.run(chosen);
   const std::vector<int64_t> addresses = tensor_addresses(chosen);
-  Emitted code = emit(std::move(chosen.tiles), static_cast<uint64_t>(chosen.map.end));
+  Emitted code = emit(draft(std::move(chosen.tiles), static_cast<uint64_t>(chosen.map.end)), chosen.order);
   out.places = placed_values(graph, lowered.activations, chosen, addresses, code.primitives);
   out.binary = make_binary(graph, region, options, lowered, chosen, std::move(weights));
   out.binary.ocm_bytes = static_cast<uint32_t>(code.ocm_peak);

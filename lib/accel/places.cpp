@@ -1,6 +1,8 @@
 // Views and windows of buffers, written out as pieces of memory.
 #include "places.h"
 
+#include <algorithm>
+
 namespace mrvlc::accel {
 namespace {
 
@@ -16,7 +18,7 @@ std::optional<ElementType> stored_type(isa::DataType type, ElementType of_value)
 class Places {
  public:
   Places(const Scheduled& scheduled, const std::vector<int64_t>& addresses,
-         const std::vector<std::pair<uint32_t, uint32_t>>& primitives)
+         const std::vector<PrimitiveCode>& primitives)
       : s_(scheduled), addresses_(addresses), primitives_(primitives) {}
 
   // Of a buffer, or of the stripes that stand for it.
@@ -33,9 +35,10 @@ class Places {
     const Residence& h = s_.residences[buffer];
     const Buffer& b = s_.program.buffers[buffer];
     if (h.first >= primitives_.size() || h.last_write >= primitives_.size()) return;
+    const PrimitiveCode &first = primitives_[h.first], &last = primitives_[h.last_write];
     Piece piece;
-    piece.begin = primitives_[h.first].first;
-    piece.end = primitives_[h.last_write].second;
+    piece.begin = first.all.begin;
+    piece.end = last.all.end;
     if (piece.begin >= piece.end) return;
     if (!h.on_chip) {
       piece.address = b.ddr;
@@ -48,6 +51,10 @@ class Places {
     for (uint32_t t = 0; t < h.made.size() && addresses_[buffer] >= 0; ++t) {
       const Rect& r = h.made[t];
       if (r.empty()) continue;
+      // What a tile has made may be gone when the last tile is done.
+      piece.begin = std::min(first.by_tile[t].begin, last.by_tile[t].begin);
+      piece.end = last.by_tile[t].end;
+      if (piece.begin >= piece.end) continue;
       piece.space = 1 + t;
       piece.address = addresses_[buffer] + h.offset(t, r);
       piece.row0 = first_row + r.row0;
@@ -61,7 +68,7 @@ class Places {
 
   const Scheduled& s_;
   const std::vector<int64_t>& addresses_;
-  const std::vector<std::pair<uint32_t, uint32_t>>& primitives_;
+  const std::vector<PrimitiveCode>& primitives_;
 };
 
 }  // namespace
@@ -87,9 +94,10 @@ std::vector<int64_t> tensor_addresses(const Scheduled& scheduled) {
   return out;
 }
 
-std::vector<backend::PlacedValue> placed_values(
-    const ir::Graph& graph, const Activations& activations, const Scheduled& scheduled,
-    const std::vector<int64_t>& addresses, const std::vector<std::pair<uint32_t, uint32_t>>& primitives) {
+std::vector<backend::PlacedValue> placed_values(const ir::Graph& graph, const Activations& activations,
+                                                const Scheduled& scheduled,
+                                                const std::vector<int64_t>& addresses,
+                                                const std::vector<PrimitiveCode>& primitives) {
   const Places places(scheduled, addresses, primitives);
   std::vector<backend::PlacedValue> out;
   for (const auto& [value, view] : activations) {

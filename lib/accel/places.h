@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 
+#include "code/emit.h"
 #include "schedule.h"
 
 namespace mrvlc::accel {
@@ -15,11 +16,11 @@ void drop_pruned(Activations& activations, const std::vector<Buffer>& before,
 // By buffer: its address on chip, the same in every tile, or -1.
 std::vector<int64_t> tensor_addresses(const Scheduled& scheduled);
 
-// `addresses`: as above, asked before the tile program was given away. `primitives`: instructions of main
-// that each primitive became.
+// `addresses`: as above, asked before the tile program was given away. `primitives`: where the instructions
+// of each lie in main.
 std::vector<backend::PlacedValue> placed_values(const ir::Graph& graph, const Activations& activations,
                                                 const Scheduled& scheduled,
                                                 const std::vector<int64_t>& addresses,
-                                                const std::vector<std::pair<uint32_t, uint32_t>>& primitives);
+                                                const std::vector<PrimitiveCode>& primitives);
 
 }  // namespace mrvlc::accel

@@ -8,8 +8,9 @@
 
 #include "code/codegen.h"
 #include "code/emit.h"
-#include "mrvlc/cost/timing.h"
+#include "code/interleave.h"
 #include "place/placement.h"
+#include "plan/policies.h"
 #include "plan/search.h"
 #include "plan/second_window.h"
 #include "plan/stripe_search.h"
@@ -99,20 +100,6 @@ struct Built {
   std::optional<Shortage> shortage;
   PlacementResult placed;
 };
-
-// What is decided before a schedule can be made and timed.
-struct Policy {
-  Prices price;
-  double fetch_share = 0.25;  // of on-chip memory, for what is fetched just ahead
-};
-
-std::string text(const Policy& p) {
-  return fmt::format(
-      "room at {:.4f} cycles a byte of tensors and {:.4f} of weights, {} cycles a send{}{}, {} of memory "
-      "for fetches",
-      p.price.tensors, p.price.weights, p.price.send, p.price.streaming ? ", DDR counted" : "",
-      p.price.compact ? ", parts together" : "", p.fetch_share);
-}
 
 // Outputs made by several primitives, by the last of them.
 std::map<size_t, std::vector<uint32_t>> collected_outputs(const Program& program,
@@ -224,44 +211,28 @@ Result<Built> plan_tiles(const NameNode& name, const Program& program, const std
   }
 }
 
-// Policies worth trying, the most promising first; those that count DDR last.
-std::vector<Policy> policies(const Program& program, const target::Machine& machine, const Options& options) {
-  constexpr double kSend[] = {60, 150};
-  double matters = room_matters(program, machine, options.tiles);
-  std::vector<Policy> list;
-  auto add = [&](double tensors, double weights, double share, bool streaming = false) {
-    for (double send : kSend)
-      list.push_back({{tensors * matters, tensors * weights * matters, send, streaming}, share});
-  };
-  constexpr std::pair<double, double> kRoom[] = {{0.02, 0.0}, {0.035, 0.3}, {0.0, 0.0}, {0.05, 0.15},
-                                                 {0.01, 0.0}, {0.08, 1.0},  {0.05, 0.3}};
-  const bool many = options.effort > 1;
-  if (matters == 0) {
-    add(0, 0, 0.25);
-  } else {
-    for (size_t k = 0; k < (many ? std::size(kRoom) : 4); ++k) add(kRoom[k].first, kRoom[k].second, 0.25);
-    add(0.05, 0.15, 0.15);
-  }
-  for (double share : {0.125, 0.1875, 0.375})
-    for (auto [tensors, weights] : kRoom)
-      if (many && matters != 0) add(tensors, weights, share);
-  add(0, 0, 0.25, true);
-  // Large programs are not tried in many ways, but in one of each kind.
-  std::rotate(list.begin() + 1, list.end() - 1, list.end());
-  return list;
+std::vector<target::Machine> columns(const target::Machine& machine, target::Column column) {
+  if (column == target::Column::Default) return {machine};
+  if (column == target::Column::Conservative) return {target::pessimistic(machine)};
+  return {machine, target::pessimistic(machine)};
 }
 
 // The best schedule of a program; the first at equal cycles.
 class Scheduler {
  public:
-  Scheduler(const NameNode& name, const target::Machine& machine, const Options& options)
-      : name_(name), m_(machine), options_(options) {}
+  // `machine`: what estimates are made with; `timed_on`: whose cycles count.
+  Scheduler(const NameNode& name, const target::Machine& machine,
+            const std::vector<target::Machine>& timed_on, const Options& options)
+      : name_(name), m_(machine), timed_on_(timed_on), options_(options) {}
+
+  double cycles() const { return least_; }
 
   Result<Scheduled> run(Program program) {
-    std::vector<Policy> all = policies(program, m_, options_);
+    std::vector<Policy> all = policies(program, m_, options_.tiles, options_.effort > 1);
     if (program.images > 1) MRVLC_TRY(choose_images(program, all.front()));
     most_ = kMostGenerated;
     for (const Policy& policy : all) MRVLC_TRY(consider(program, policy, true));
+    if (options_.effort > 1) MRVLC_TRY(other_plans(program));
     most_ = kMostWithStripes;
     MRVLC_TRY(cascade(program));
     return std::move(best_);
@@ -288,6 +259,20 @@ class Scheduler {
       if (!best || least_ < before) best = std::move(ordered);
     }
     program = std::move(*best);
+    return {};
+  }
+
+  // As on a machine whose ports, or whose DDR, are slower: what meets at them at one time is in no estimate.
+  Status other_plans(const Program& program) {
+    target::Machine ports = m_, channel = m_;
+    ports.ocm_read_bytes = std::max(1u, m_.ocm_read_bytes / 2);
+    ports.ocm_write_bytes = std::max(1u, m_.ocm_write_bytes / 2);
+    channel.ddr_bytes = std::max(1u, m_.ddr_bytes / 2);
+    for (const target::Machine& other : {ports, channel})
+      for (Policy policy : policies(program, other, options_.tiles, false)) {
+        policy.planned_for = &other;
+        MRVLC_TRY(consider(program, policy, true));
+      }
     return {};
   }
 
@@ -319,8 +304,10 @@ class Scheduler {
     MemoryMap map = plan_memory(program, m_);
     MRVLC_TRY(check_device_memory(map.input_end - map.input_begin + map.output_end - map.output_begin +
                                   map.end - map.scratch_begin));
-    std::vector<Cut> cuts = choose_cuts(program, m_, options_.tiles, policy.price);
-    if (whole && !tried_.emplace(policy.fetch_share, cuts).second) return {};
+    const bool own = policy.planned_for == nullptr;
+    const target::Machine& planned_for = own ? m_ : *policy.planned_for;
+    std::vector<Cut> cuts = choose_cuts(program, planned_for, options_.tiles, policy.price);
+    if (whole && own && !tried_.emplace(policy.fetch_share, cuts).second) return {};
     std::optional<Program> parted = with_second_windows(program, cuts, options_.tiles);
     // Later trials of large programs have windows as the best of the first ones does.
     constexpr size_t kBothKinds = 2;
@@ -341,34 +328,41 @@ class Scheduler {
 
   Status consider(Program program, std::vector<Cut> cuts, const MemoryMap& map, const Policy& policy,
                   bool whole) {
-    Result<Built> planned = plan_tiles(name_, program, cuts, m_, options_, policy.fetch_share, generated_);
+    const target::Machine& planned_for = policy.planned_for == nullptr ? m_ : *policy.planned_for;
+    Result<Built> planned =
+        plan_tiles(name_, program, cuts, planned_for, options_, policy.fetch_share, generated_);
     if (!planned.ok()) tell(policy, "it does not fit");
     if (!planned.ok() && !best_.cuts.empty()) return {};  // another one works
     MRVLC_ASSIGN(Built built, std::move(planned));
     const PlacementResult& placed = built.placed;
     constexpr double kClose = 1.06;
     // The estimate knows less of what streams: what counts that is timed.
-    const bool unlikely = !policy.price.streaming && placed.cycles >= estimate_ * kClose;
+    const bool unlikely = own && !policy.price.streaming && placed.cycles >= estimate_ * kClose;
     if (!best_.cuts.empty() && options_.effort < 2 &&
         (whole ? unlikely : placed.cycles >= estimate_ * kClose)) {
       tell(policy, fmt::format("{:.0f} cycles by estimate, not timed", placed.cycles));
       return {};
     }
-    MRVLC_ASSIGN(double cycles, timed(built.program, static_cast<uint64_t>(map.end)));
-    tell(policy, fmt::format("{:.0f} cycles, {:.0f} by estimate", cycles, placed.cycles));
+    MRVLC_ASSIGN(Ordered timed,
+                 best_order(draft(TileProgram(built.program), static_cast<uint64_t>(map.end)), timed_on_));
+    const double cycles = timed.cycles;
+    tell(policy, fmt::format("{:.0f} cycles{}, {:.0f} by estimate", cycles,
+                             timed.order.empty() ? "" : " interleaved", placed.cycles));
     // What is about as fast by itself need not be beside stripes and neighbours.
     const bool other_kind = whole && policy.price.streaming && !policy_.price.streaming;
     constexpr double kWorth = 0.985;
     if (!best_.cuts.empty() && cycles >= least_ * (other_kind ? kWorth : 1)) return {};
     least_ = cycles;
-    estimate_ = placed.cycles;
+    if (own) estimate_ = placed.cycles;
     policy_ = policy;
+    policy_.planned_for = nullptr;
     best_ = {std::move(program),
              std::move(cuts),
              std::move(built.residences),
              std::move(built.program),
+             std::move(timed.order),
              map,
-             placed.cycles,
+             estimate_,
              placed.peak,
              placed.peak_bound};
     return {};
@@ -396,15 +390,9 @@ class Scheduler {
     options_.log.debug("{}: primitives in stripes:{}", options_.name, all);
   }
 
-  // As the simulator sees it.
-  Result<double> timed(const TileProgram& program, uint64_t ddr_end) const {
-    Emitted code = emit(TileProgram(program), ddr_end);
-    MRVLC_ASSIGN(cost::Timing timing, cost::time_program(code.instructions, m_));
-    return static_cast<double>(timing.cycles);
-  }
-
   const NameNode& name_;
   const target::Machine& m_;
+  const std::vector<target::Machine>& timed_on_;
   const Options& options_;
   int64_t generated_ = 0;                                // instructions, of all that was tried,
   int64_t most_ = kMostGenerated;                        // and of what may be
@@ -419,7 +407,18 @@ class Scheduler {
 
 Result<Scheduled> schedule(const NameNode& name, Program program, const target::Machine& machine,
                            const Options& options) {
-  return Scheduler(name, machine, options).run(std::move(program));
+  const std::vector<target::Machine> machines = columns(machine, options.column);
+  std::optional<Scheduled> best;
+  double least = 0;
+  for (size_t k = 0; k < machines.size(); ++k) {
+    Scheduler scheduler(name, machines[k], machines, options);
+    const bool last = k + 1 == machines.size();
+    MRVLC_ASSIGN(Scheduled found, scheduler.run(last ? std::move(program) : Program(program)));
+    if (best && scheduler.cycles() >= least) continue;
+    least = scheduler.cycles();
+    best = std::move(found);
+  }
+  return *std::move(best);
 }
 
 }  // namespace mrvlc::accel

@@ -15,6 +15,7 @@ struct Scheduled {
   std::vector<Cut> cuts;
   std::vector<Residence> residences;
   TileProgram tiles;
+  std::vector<uint32_t> order;  // of main's instructions (code/interleave.h); empty: as the steps have them
   MemoryMap map;
   double estimated_cycles = 0;
   int64_t tensor_peak = 0, tensor_peak_bound = 0;  // PlacementResult::peak

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "mrvlc/support/diag/general.h"
+
 namespace mrvlc::backend {
 
 void encode(RegionCode& code) {
@@ -16,6 +18,12 @@ Result<RegionCode> Backend::compile(const ir::Graph& graph, const partition::Reg
   MRVLC_ASSIGN(RegionCode code, generate(graph, region, name, log));
   encode(code);
   return code;
+}
+
+Result<std::unique_ptr<Timing>> Backend::time_changed(std::string_view, std::string_view,
+                                                      std::string_view option) const {
+  return make_diag<DiagCode::MRV0004>(fmt::format("{}: the cycles of {} come from no machine description",
+                                                  option, printable(machine().name)));
 }
 
 std::optional<double> seconds_alone(const Backend& backend, const ir::Graph& graph,

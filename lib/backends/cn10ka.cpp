@@ -94,6 +94,11 @@ class Cn10ka : public backend::Backend {
   Result<std::unique_ptr<backend::Timing>> time(std::string_view binary) const override {
     return cn10ka_timing(binary, machine_);
   }
+  Result<std::unique_ptr<backend::Timing>> time_changed(std::string_view binary, std::string_view changes,
+                                                        std::string_view option) const override {
+    MRVLC_ASSIGN(const target::Machine machine, target::changed(machine_, changes, option));
+    return cn10ka_timing(binary, machine);
+  }
   Result<std::unique_ptr<backend::Executor>> executor(std::string_view binary) const override {
     MRVLC_ASSIGN(sim::Simulator simulator, simulator_of(binary, machine_));
     return std::unique_ptr<backend::Executor>(std::make_unique<Simulated>(std::move(simulator)));
@@ -131,6 +136,7 @@ Result<Opened> open_cn10ka(target::Machine machine, const Settings& settings) {
     return make_diag<DiagCode::MRV0004>(fmt::format("--tiles: {} does not take {} tiles; it takes {}",
                                                     machine.name, options.tiles, fmt::join(counts, ", ")));
   options.effort = settings.effort;
+  options.column = settings.column;
   options.pin_weights = settings.pin_weights;
   if (settings.silicon_id) options.architecture = isa::Architecture::Mlip;
   MRVLC_ASSIGN(options.texts, stages_of(settings.stages));

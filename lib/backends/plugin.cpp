@@ -278,6 +278,7 @@ Status check_settings(std::string_view name, const Settings& settings) {
         fmt::format("{}: {} is a plug-in and has no such setting", option, name));
   };
   if (settings.tiles > 1) return refuse("--tiles");
+  if (settings.column != target::Column::Default) return refuse("--machine");
   if (settings.pin_weights) return refuse("--wb-pin");
   if (settings.silicon_id) return refuse("--silicon-id");
   if (!settings.stages.empty()) return refuse("--dump-stage");

@@ -116,6 +116,7 @@ Result<Opened> open_vendor(target::Machine machine, const Settings& settings) {
     return make_diag<DiagCode::MRV0004>(
         fmt::format("{}: {} is the vendor's compiler, which has its own options", option, machine.name));
   };
+  if (settings.column != target::Column::Default) return refuse("--machine");
   if (settings.pin_weights) return refuse("--wb-pin");
   if (settings.silicon_id) return refuse("--silicon-id");
   if (!settings.stages.empty()) return refuse("--dump-stage");

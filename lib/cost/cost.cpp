@@ -42,11 +42,21 @@ uint64_t epilogue_reads(const isa::Conv& c, uint64_t pixels) {
   return bytes;
 }
 
+// Pixels that the matrix unit spends cycles on.
+uint64_t pixels_taken(const isa::Conv& c, const Machine& m) {
+  return ceil_div(uint64_t{c.out_h} * c.out_w, m.pixel_block) * m.pixel_block;
+}
+
+// Cycles of 16 output channels: a reduction block adds to the sums of the one before, which must be there.
+uint64_t reduction_cycles(const isa::Conv& c, const Machine& m, uint64_t step) {
+  return step + (reduction_blocks(c) - 1) * std::max<uint64_t>(step, m.reduction_gap);
+}
+
 // Computing one block of output channels and draining the one before overlap as long as both fit the
 // accumulators.
-uint64_t with_drain(const isa::Conv& c, const Machine& m, uint64_t pixels, uint64_t blocks,
-                    uint64_t compute) {
+uint64_t with_drain(const isa::Conv& c, const Machine& m, uint64_t blocks, uint64_t compute) {
   if (!c.last) return blocks * compute;
+  const uint64_t pixels = pixels_taken(c, m);
   uint64_t drain = ceil_div(pixels * kBlock, m.pe_lanes);
   if (pixels * 2 > m.accumulator_pixels) return blocks * (compute + drain);
   return compute + (blocks - 1) * std::max(compute, drain) + drain;
@@ -60,8 +70,9 @@ Cost conv_cost(const isa::Conv& c, const Machine& m) {
   bool packed = c.w_n == element && c.w_k == element * kBlock;
   uint64_t weight_cycles = packed ? m.weight_block_cycles : m.strided_weight_block_cycles;
   const uint64_t rate = c.of_integers() ? m.int8_macs : m.fp16_macs;
-  uint64_t step = std::max<uint64_t>(ceil_div(pixels * depth_of(c) * kBlock, rate), weight_cycles);
-  r.engine_cycles = with_drain(c, m, pixels, blocks, reduction_blocks(c) * step) + m.accumulation_fill;
+  uint64_t step =
+      std::max<uint64_t>(ceil_div(pixels_taken(c, m) * depth_of(c) * kBlock, rate), weight_cycles);
+  r.engine_cycles = with_drain(c, m, blocks, reduction_cycles(c, m, step)) + m.accumulation_fill;
   r.macs = pixels * k * c.out_channels;
   r.integers = c.of_integers();
   r.read_bytes = blocks * pixels * k * element + k * c.out_channels * element + epilogue_reads(c, pixels);
@@ -77,7 +88,7 @@ Cost depthwise_cost(const isa::Conv& c, const Machine& m) {
   const uint64_t rate = c.of_integers() ? m.int8_depthwise_macs : m.depthwise_macs;
   const uint64_t element = isa::data_bytes(c.x_type);
   r.engine_cycles =
-      with_drain(c, m, pixels, blocks, ceil_div(pixels * kBlock * taps, rate)) + m.accumulation_fill;
+      with_drain(c, m, blocks, ceil_div(pixels_taken(c, m) * kBlock * taps, rate)) + m.accumulation_fill;
   r.macs = pixels * taps * c.out_channels;
   r.integers = c.of_integers();
   uint64_t span = (uint64_t{c.out_w} - 1) * c.stride_w + (uint64_t{c.kernel_w} - 1) * c.dilation_w + 1;

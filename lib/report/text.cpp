@@ -39,7 +39,7 @@ std::string outline(const Region& r, size_t rows) {
 
 std::string region_lines(const Region& r) {
   const std::string doubted =
-      r.pessimistic_cycles == 0 ? "" : fmt::format(", pessimistic {}", r.pessimistic_cycles);
+      r.pessimistic_cycles == 0 ? "" : fmt::format(", conservative {}", r.pessimistic_cycles);
   std::string out = fmt::format(
       "region {}: {} cycles (init {}, main {}, finish {}){}, lower bound {} (x{:.2f}); {} layers "
       "on {} tiles, matrix units {:.1f} % used, {:.1f} % busy\n",

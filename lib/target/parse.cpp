@@ -7,49 +7,11 @@
 #include "mrvlc/support/nearest.h"
 #include "mrvlc/support/strict_json.h"
 #include "mrvlc/target/machine.h"
+#include "number_fields.h"
 #include "text.h"
 
 namespace mrvlc::target {
 namespace {
-
-struct NumberField {
-  const char* name;
-  uint32_t Machine::*member;
-  uint32_t min, max;
-  bool optional = false;
-};
-
-// Bounds keep every product the simulator forms from them inside 64 bits; they say nothing about real
-// hardware.
-constexpr NumberField kNumbers[] = {
-    {"max_tiles", &Machine::max_tiles, 1, 8},
-    {"ocm_bytes", &Machine::ocm_bytes, 4096, 1u << 26},
-    {"ocm_alignment", &Machine::ocm_alignment, 16, 4096},
-    {"fp16_macs", &Machine::fp16_macs, 1, 1u << 16},
-    {"depthwise_macs", &Machine::depthwise_macs, 1, 1u << 16},
-    {"int8_macs", &Machine::int8_macs, 1, 1u << 16},
-    {"int8_depthwise_macs", &Machine::int8_depthwise_macs, 1, 1u << 16, true},
-    {"accumulator_pixels", &Machine::accumulator_pixels, 16, 1u << 16},
-    {"weight_block_cycles", &Machine::weight_block_cycles, 1, 1u << 16},
-    {"strided_weight_block_cycles", &Machine::strided_weight_block_cycles, 1, 1u << 16},
-    {"pe_lanes", &Machine::pe_lanes, 1, 1u << 16},
-    {"pe_slow_factor", &Machine::pe_slow_factor, 1, 1u << 16},
-    {"ocm_read_bytes", &Machine::ocm_read_bytes, 1, 1u << 16},
-    {"ocm_write_bytes", &Machine::ocm_write_bytes, 1, 1u << 16},
-    {"ddr_bytes", &Machine::ddr_bytes, 1, 1u << 16},
-    {"ddr_latency", &Machine::ddr_latency, 0, 1u << 20},
-    {"ddr_burst", &Machine::ddr_burst, 1, 1u << 16},
-    {"tile_link_bytes", &Machine::tile_link_bytes, 1, 1u << 16},
-    {"instruction_overhead", &Machine::instruction_overhead, 0, 1u << 20},
-    {"ddr_efficiency", &Machine::ddr_efficiency, 1, 100, true},
-    {"sync_latency", &Machine::sync_latency, 0, 1u << 20, true},
-    {"accumulation_fill", &Machine::accumulation_fill, 0, 1u << 16, true},
-    {"queue_depth", &Machine::queue_depth, 0, 1u << 16, true},
-    {"fetch_buffer", &Machine::fetch_buffer, 0, 1u << 24, true},
-    {"max_layers", &Machine::max_layers, 1, 1u << 20},
-    {"max_ports", &Machine::max_ports, 1, 32},
-    {"max_batch", &Machine::max_batch, 1, 255},
-};
 
 class Parser {
  public:
@@ -124,13 +86,11 @@ class Parser {
 
   // The field, if `value` is one it can have.
   Result<const NumberField*> checked(const std::string& key, const Json& value) {
-    const auto* known = std::ranges::find_if(kNumbers, [&](const NumberField& f) { return key == f.name; });
-    if (known == std::end(kNumbers)) return field(key, "is unknown" + meant(key));
+    const NumberField* known = number_field(key);
+    if (known == nullptr) return field(key, "is unknown" + meant(key));
     if (!value.is_number_unsigned()) return field(key, "is not a whole number");
-    auto v = value.get<uint64_t>();
-    if (v < known->min || v > known->max)
-      return field(key, fmt::format("is {}; it must be between {} and {}", v, known->min, known->max));
-    return known;
+    const std::string wrong = out_of_bounds(*known, value.get<uint64_t>());
+    return wrong.empty() ? Result<const NumberField*>(known) : field(key, wrong);
   }
 
   Status tile_counts(const Json& value) {
@@ -166,22 +126,8 @@ class Parser {
   }
 
   Status consistent() {
-    if (machine_.tile_counts.back() > machine_.max_tiles) return field("tile_counts", "exceeds max_tiles");
-    if ((machine_.ocm_alignment & (machine_.ocm_alignment - 1)) != 0)
-      return field("ocm_alignment", "is not a power of two");
-    // What the matrix unit takes at a time.
-    constexpr uint32_t kBlock = 16;
-    if (machine_.ocm_bytes % kBlock != 0) return field("ocm_bytes", "is no multiple of 16");
-    if (machine_.accumulator_pixels % kBlock != 0) return field("accumulator_pixels", "is no multiple of 16");
-    // What a layer needs at once: inputs, weights, results, each twice, and tables.
-    constexpr uint32_t kLeastBuffers = 16;
-    for (const Machine& m : {machine_, pessimistic(machine_)})
-      if (m.ocm_bytes / m.ocm_alignment < kLeastBuffers)
-        return field("ocm_bytes", fmt::format("holds no {} buffers of ocm_alignment bytes", kLeastBuffers));
-    for (const Machine& m : {machine_, pessimistic(machine_)})
-      if (m.fetch_buffer != 0 && m.fetch_buffer < kLeastFetchBuffer)
-        return field("fetch_buffer", fmt::format("is below {} bytes", kLeastFetchBuffer));
-    return {};
+    const std::optional<FieldFault> fault = inconsistency(machine_);
+    return fault ? Status(field(fault->field, fault->what)) : Status();
   }
 
   std::string shown_;
@@ -226,12 +172,6 @@ Status check_askable(std::string_view shown, std::string_view name) {
   return make_diag<DiagCode::MRV0351>(
       printable(shown), "name",
       name.empty() ? "is empty" : "cannot be asked for with --target: no 'host', and no '/' or ',' in it");
-}
-
-Machine pessimistic(const Machine& machine) {
-  Machine out = machine;
-  for (const auto& [member, value] : machine.doubts) out.*member = value;
-  return out;
 }
 
 Result<Machine> parse_machine(std::string_view json, std::string_view shown_name) {

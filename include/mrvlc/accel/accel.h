@@ -21,6 +21,8 @@ struct Options {
   // How many schedules are tried and estimated before the best is taken: 1 few, 2 many. Any gives the same
   // results.
   uint32_t effort = 1;
+  // Whose cycles decide between schedules; of both columns their product.
+  target::Column column = target::Column::Default;
   // Weights are loaded by the init section and stay on chip from one inference to the next; an error
   // (MRV0504) when they do not fit.
   bool pin_weights = false;

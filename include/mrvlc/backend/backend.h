@@ -68,6 +68,10 @@ class Backend : public partition::Accelerator {
 
   // Of a binary that compile() made. MRV0007: the program is not sound.
   virtual Result<std::unique_ptr<Timing>> time(std::string_view binary) const = 0;
+  // ... on the machine with other values of fields, as target::changed() takes them. MRV0004: it has no such
+  // fields.
+  virtual Result<std::unique_ptr<Timing>> time_changed(std::string_view binary, std::string_view changes,
+                                                       std::string_view option) const;
   virtual Result<std::unique_ptr<Executor>> executor(std::string_view binary) const = 0;
   // Its instructions as text, with the expressions they come from.
   virtual Result<std::string> disassembly(std::string_view binary,

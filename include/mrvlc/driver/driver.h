@@ -123,6 +123,7 @@ struct ProfileOptions {
   // in `run.bench` runs on zeros; `run.out` is not used.
   RunOptions run;
   bool measure = false;
+  std::string what_if;         // fields of the machine with other values, "FIELD=VALUE,..."; empty: none
   bool by_module = false;      // instead of layers: modules of the exported program
   uint32_t depth = 0;          // of their names so many parts; 0: all
   std::filesystem::path html;  // then: report.html with what was measured; empty: none

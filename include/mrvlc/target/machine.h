@@ -41,6 +41,8 @@ struct Machine {
   uint32_t ddr_efficiency = 100;   // percent of ddr_bytes that there are on average
   uint32_t sync_latency = 0;       // cycles from a completion until other queues see it
   uint32_t accumulation_fill = 0;  // cycles from a product's operands to its sum
+  uint32_t reduction_gap = 0;      // least cycles from a reduction block to the next one of the same sums
+  uint32_t pixel_block = 1;        // POD instructions take as many pixels as the next multiple of this
   uint32_t queue_depth = 0;        // instructions of a queue that wait for their start; 0: any number
   uint32_t fetch_buffer = 0;       // bytes of instructions that are read ahead; 0: reading them takes nothing
 
@@ -65,8 +67,16 @@ struct Machine {
   std::vector<std::pair<uint32_t Machine::*, uint32_t>> doubts;  // fields with another pessimistic value
 };
 
-// The same machine with its pessimistic values: what binaries are timed by once more, never compiled for.
+// The same machine with its pessimistic values, the conservative machine model: what binaries are timed by
+// once more.
 Machine pessimistic(const Machine& machine);
+// Which values of the fields schedules are chosen for.
+enum class Column : uint8_t { Default = 0, Conservative = 1, Both = 2 };
+inline constexpr std::string_view kColumns[] = {"default", "conservative", "both"};
+
+// `machine` with other values of fields that cycles depend on: "FIELD=VALUE,...", where the word
+// `conservative` stands for all pessimistic ones. Errors name `option` (MRV0004).
+Result<Machine> changed(Machine machine, std::string_view changes, std::string_view option);
 
 // Checks every field: missing, unknown, wrong type or out of range is a diagnostic.
 Result<Machine> parse_machine(std::string_view json, std::string_view shown_name);

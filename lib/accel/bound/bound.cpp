@@ -68,6 +68,7 @@ class Reader {
     facts_.first_bytes = least * reach_.elements();
     for (const partition::Layer& layer : region.layers) {
       facts_.layers.emplace_back();
+      chain_ = &layer;
       for (ir::NodeId id : layer.nodes) node(graph_.node(id));
     }
     for (const auto& [value, use] : weights_) facts_.layers[use.last].weight_bytes += use.bytes;
@@ -120,6 +121,26 @@ class Reader {
     use = {facts_.layers.size() - 1, std::max(use.bytes, element_bytes(v) * count)};
   }
 
+  // Four bytes a channel, as instructions read it. What else of the layer has constants may make it zeros,
+  // which are not stored, and equal ones are stored once.
+  void use_bias(const ir::Node& n, size_t index, int64_t channels) {
+    const Tensor* bias = index < n.inputs.size() ? graph_.constant(n.inputs[index]) : nullptr;
+    if (bias == nullptr || bias->elements() != channels || others_have_constants(n)) return;
+    std::vector<double> values;
+    for (int64_t i = 0; i < channels; ++i) values.push_back(bias->as_double(i));
+    if (std::ranges::all_of(values, [](double v) { return v == 0; })) return;
+    if (!biases_.insert(std::move(values)).second) return;
+    weights_[n.inputs[index]] = {facts_.layers.size() - 1, 4 * channels};
+  }
+
+  bool others_have_constants(const ir::Node& n) const {
+    return std::ranges::any_of(chain_->nodes, [&](ir::NodeId id) {
+      const ir::Node& other = graph_.node(id);
+      return &other != &n &&
+             std::ranges::any_of(other.inputs, [&](ir::ValueId v) { return graph_.is_constant(v); });
+    });
+  }
+
   void integer_convolution(const ir::Node& n) {
     if (const auto p = ops::integer_conv_params(graph_, n); p.ok())
       convolution(n, ops::ConvParams(*p), p->weights, false);
@@ -161,6 +182,7 @@ class Reader {
     q.integers = n.is(Op::QLinearConv, Op::ConvInteger);
     layer().pod_cycles += pod_cycles(q, m_);
     use_weights(n.inputs[weights], taps * group_in * p.out_channels);
+    if (n.is(Op::Conv, Op::ConvTranspose)) use_bias(n, 2, p.out_channels);
     if (!transposed && !q.depthwise && taps / widest * group_in >= kFewest)
       drain(n.inputs[0], pixels, p.out_channels);
   }
@@ -223,7 +245,9 @@ class Reader {
   std::map<ir::ValueId, int64_t> read_strides_;
   Reach reach_;
   RegionFacts facts_;
+  const partition::Layer* chain_ = nullptr;  // the layer at hand
   std::map<ir::ValueId, WeightUse> weights_;
+  std::set<std::vector<double>> biases_;  // those that count
   std::map<ir::ValueId, int64_t> drained_;
 };
 

@@ -1,4 +1,5 @@
-// A placed tile program, step by step: what is due from DDR, then the instructions, each with its waits.
+// A placed tile program, step by step: what is due from DDR, then the instructions, each with its waits; and
+// what the sections say of it in any order of the instructions.
 #include "code/emit.h"
 
 #include <algorithm>
@@ -8,31 +9,26 @@
 namespace mrvlc::accel {
 namespace {
 
-class Emission {
+class Drafting {
  public:
-  Emission(TileProgram&& program, uint64_t ddr_end)
-      : p_(std::move(program)),
-        tracker_(static_cast<uint64_t>(p_.constant_end), ddr_end),
-        use_of_(p_.items.size(), SIZE_MAX) {}
+  Drafting(TileProgram&& program, uint64_t ddr_end)
+      : p_(std::move(program)), tracker_(static_cast<uint64_t>(p_.constant_end), ddr_end) {}
 
-  Emitted run() {
+  Draft run() {
     pin();
     std::vector<Due> due = loads();
     size_t next = 0;
     for (size_t s = 0; s < p_.steps.size(); ++s) {
       for (; next < due.size() && due[next].step <= static_cast<int64_t>(s); ++next)
         fetch(due[next].item, due[next].load);
-      const auto begin = static_cast<uint32_t>(out_.instructions.size());
       for (size_t c = p_.steps[s].first_code; c < p_.code_end(s); ++c) {
         Code& code = p_.code[c];
         resolve(code.instruction, code.items, p_.items);
-        append(std::move(code.instruction), code.owner);
+        append(std::move(code.instruction), code.owner, p_.steps[s].primitive);
         for (uint32_t item : code.items) note(item);
       }
-      span(p_.steps[s].primitive, begin);
     }
-    keep_pinned();
-    std::ranges::stable_sort(out_.uses, {}, [](const Use& u) { return std::pair(u.use.first, u.use.begin); });
+    out_.items = std::move(p_.items);
     return std::move(out_);
   }
 
@@ -50,21 +46,10 @@ class Emission {
         for (const isa::Dma& d : load_dmas(l.transfer, static_cast<uint32_t>(p_.items[k].address), l.tiles)) {
           i.body = d;
           reach(i);
-          auto before = static_cast<uint32_t>(out_.init.size());
           tracker.append(i, out_.init);
-          cover(out_.init_ranges, backend::Section::Init, before, out_.init.size(), p_.items[k].owner);
+          out_.init_owners.resize(out_.init.size(), p_.items[k].owner);
         }
       }
-    }
-  }
-
-  static void cover(std::vector<backend::CodeRange>& ranges, backend::Section section, uint32_t before,
-                    size_t end, const Owner& owner) {
-    auto after = static_cast<uint32_t>(end);
-    if (!ranges.empty() && ranges.back().layer == owner.layer && ranges.back().expr == owner.expr) {
-      ranges.back().end = after;
-    } else {
-      ranges.push_back({section, before, after, owner.layer, owner.expr});
     }
   }
 
@@ -93,7 +78,7 @@ class Emission {
     i.queue = isa::Queue::DmaIn;
     for (const isa::Dma& d : load_dmas(l.transfer, static_cast<uint32_t>(item.address), l.tiles)) {
       i.body = d;
-      append(i, item.owner);
+      append(i, item.owner, kNoPrimitive);
       note(index);
     }
   }
@@ -103,22 +88,52 @@ class Emission {
       if (a.space == isa::Space::Ocm) out_.ocm_peak = std::max(out_.ocm_peak, static_cast<int64_t>(a.end));
   }
 
-  void append(isa::Instruction instruction, const Owner& owner) {
-    auto before = static_cast<uint32_t>(out_.instructions.size());
+  void append(isa::Instruction instruction, const Owner& owner, uint32_t primitive) {
     reach(instruction);
     tracker_.append(std::move(instruction), out_.instructions);
-    cover(out_.ranges, backend::Section::Main, before, out_.instructions.size(), owner);
+    out_.owners.resize(out_.instructions.size(), owner);
+    out_.primitives.resize(out_.instructions.size(), primitive);
   }
 
   void note(uint32_t index) {
     if (index == kNoItem) return;
-    auto now = static_cast<uint32_t>(out_.instructions.size() - 1);
-    if (use_of_[index] != SIZE_MAX) {
-      out_.uses[use_of_[index]].use.last = now;
-      return;
+    out_.uses.emplace_back(static_cast<uint32_t>(out_.instructions.size() - 1), index);
+  }
+
+  TileProgram p_;
+  Tracker tracker_;
+  uint32_t rotate_ = 0;
+  Draft out_;
+};
+
+std::vector<backend::CodeRange> ranges_of(backend::Section section, const std::vector<Owner>& owners) {
+  std::vector<backend::CodeRange> out;
+  for (uint32_t i = 0; i < owners.size(); ++i) {
+    const Owner& owner = owners[i];
+    const bool same = !out.empty() && out.back().layer == owner.layer && out.back().expr == owner.expr;
+    if (same) {
+      out.back().end = i + 1;
+    } else {
+      out.push_back({section, i, i + 1, owner.layer, owner.expr});
     }
-    const Item& item = p_.items[index];
-    use_of_[index] = out_.uses.size();
+  }
+  return out;
+}
+
+// `place`: of each instruction of the draft.
+std::vector<Use> uses_of(const Draft& draft, const std::vector<uint32_t>& place) {
+  std::vector<size_t> of_item(draft.items.size(), SIZE_MAX);
+  std::vector<Use> out;
+  for (const auto& [instruction, index] : draft.uses) {
+    const Item& item = draft.items[index];
+    const uint32_t now = place[instruction];
+    if (of_item[index] != SIZE_MAX) {
+      backend::MemoryUse& use = out[of_item[index]].use;
+      use.first = std::min(use.first, now);
+      use.last = std::max(use.last, now);
+      continue;
+    }
+    of_item[index] = out.size();
     backend::MemoryUse u;
     u.kind = item.kind;
     u.tiles = 0xff;
@@ -126,39 +141,66 @@ class Emission {
     u.end = static_cast<uint32_t>(item.address + item.bytes);
     u.first = u.last = now;
     u.layer = item.owner.layer;
-    out_.uses.push_back({std::move(u), item.buffer});
+    out.push_back({std::move(u), item.buffer});
   }
-
-  // The steps of a primitive follow one another.
-  void span(uint32_t primitive, uint32_t begin) {
-    const auto end = static_cast<uint32_t>(out_.instructions.size());
-    if (primitive >= out_.primitives.size()) out_.primitives.resize(primitive + 1, {UINT32_MAX, 0});
-    auto& [first, last] = out_.primitives[primitive];
-    first = std::min(first, begin);
-    last = end;
-  }
-
   // What stays is there from before the first instruction to after the last.
-  void keep_pinned() {
-    for (uint32_t k = 0; k < p_.items.size(); ++k) {
-      if (!p_.items[k].pinned || use_of_[k] == SIZE_MAX) continue;
-      backend::MemoryUse& use = out_.uses[use_of_[k]].use;
-      use.first = 0;
-      use.last = static_cast<uint32_t>(out_.instructions.size() - 1);
+  for (size_t k = 0; k < of_item.size(); ++k)
+    if (draft.items[k].pinned && of_item[k] != SIZE_MAX) {
+      out[of_item[k]].use.first = 0;
+      out[of_item[k]].use.last = static_cast<uint32_t>(place.size() - 1);
     }
-  }
+  std::ranges::stable_sort(out, {}, [](const Use& u) { return std::pair(u.use.first, u.use.begin); });
+  return out;
+}
 
-  TileProgram p_;
-  Tracker tracker_;
-  std::vector<size_t> use_of_;  // by item
-  uint32_t rotate_ = 0;
-  Emitted out_;
-};
+void extend(Stretch& s, uint32_t place) {
+  s.begin = std::min(s.begin, place);
+  s.end = std::max(s.end, place + 1);
+}
+
+// Whether an instruction works on what its primitive makes in a tile. What other tiles send there is not of
+// that.
+bool works_in(const isa::Instruction& i, uint32_t tile) {
+  if (i.tile == tile) return true;
+  const auto* copy = std::get_if<isa::Dma>(&i.body);
+  return copy != nullptr && i.queue == isa::Queue::DmaIn && (copy->dst_tiles >> tile & 1) != 0;
+}
+
+std::vector<PrimitiveCode> primitives_of(const Draft& draft, const std::vector<uint32_t>& place) {
+  std::vector<PrimitiveCode> out;
+  for (uint32_t i = 0; i < place.size(); ++i) {
+    const uint32_t primitive = draft.primitives[i];
+    if (primitive == kNoPrimitive) continue;
+    if (primitive >= out.size()) out.resize(primitive + 1);
+    extend(out[primitive].all, place[i]);
+    for (uint32_t t = 0; t < isa::kMaxTiles; ++t)
+      if (works_in(draft.instructions[i], t)) extend(out[primitive].by_tile[t], place[i]);
+  }
+  return out;
+}
 
 }  // namespace
 
-Emitted emit(TileProgram&& program, uint64_t ddr_end) {
-  return Emission(std::move(program), ddr_end).run();
+Draft draft(TileProgram&& program, uint64_t ddr_end) {
+  return Drafting(std::move(program), ddr_end).run();
+}
+
+Emitted emit(Draft&& draft, const std::vector<uint32_t>& order) {
+  std::vector<uint32_t> place(draft.instructions.size());
+  for (uint32_t i = 0; i < place.size(); ++i) place[order.empty() ? i : order[i]] = i;
+  Emitted out;
+  out.ocm_peak = draft.ocm_peak;
+  out.uses = uses_of(draft, place);
+  out.primitives = primitives_of(draft, place);
+  out.init_ranges = ranges_of(backend::Section::Init, draft.init_owners);
+  out.init = std::move(draft.init);
+  if (!order.empty()) {
+    draft.instructions = in_order(std::move(draft.instructions), order);
+    draft.owners = in_order(std::move(draft.owners), order);
+  }
+  out.ranges = ranges_of(backend::Section::Main, draft.owners);
+  out.instructions = std::move(draft.instructions);
+  return out;
 }
 
 }  // namespace mrvlc::accel

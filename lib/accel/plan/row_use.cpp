@@ -114,6 +114,9 @@ bool sound(const PeGroup& g, const RowUse& use) {
   const RowAccess* made = made_by(use);
   if (made == nullptr) return false;
   const bool one = std::ranges::count_if(use.accesses, &RowAccess::writes) == 1;
+  // A row that takes all rows of an operand, a sum of them for one, waits for the whole image.
+  const auto takes_all = [](const RowAccess& a) { return a.map.height > 1 && a.map.height == a.rows; };
+  if (std::ranges::any_of(use.accesses, takes_all)) return false;
   return !use.mapped || (one && made->map.step > 0 && (use.axis < g.dims.size() || made->map.height == 1));
 }
 

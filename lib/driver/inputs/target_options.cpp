@@ -36,9 +36,17 @@ bool set_effort(Settings& options, std::string_view value) {
   return set_count<&Settings::effort>(options, value) && options.effort <= 2;
 }
 
+bool set_column(Settings& options, std::string_view value) {
+  const auto known = std::ranges::find(target::kColumns, value);
+  if (known == std::end(target::kColumns)) return false;
+  options.column = static_cast<target::Column>(known - std::begin(target::kColumns));
+  return true;
+}
+
 constexpr MachineOption kMachineOptions[] = {
     {"tiles", "a number of tiles", set_count<&Settings::tiles>},
     {"effort", "1 or 2", set_effort},
+    {"machine", "default, conservative or both", set_column},
     {"wb-pin", "true or false", set_flag<&Settings::pin_weights>},
     {"silicon-id", "true or false", set_flag<&Settings::silicon_id>},
 };

@@ -1,5 +1,5 @@
-// --target-opt TARGET.KEY=VALUE: what options of their own say of all targets (`tiles`, `effort`, `wb-pin`,
-// `silicon-id`), or what a plug-in's package declares, said of one.
+// --target-opt TARGET.KEY=VALUE: what options of their own say of all targets (`tiles`, `effort`, `machine`,
+// `wb-pin`, `silicon-id`), or what a plug-in's package declares, said of one.
 #pragma once
 #include <span>
 

@@ -122,7 +122,7 @@ const std::vector<OptionRecord>& target_options() {
        "of a mesh: chip:5, pe:3.17 or link:2-3, which do not work (repeatable)",
        r::texts(member(&O::mesh_without))},
       {"--target-opt", G::Target, c::kCodes, "TARGET.KEY=VALUE",
-       "an option of one target: tiles, effort, wb-pin, silicon-id, or what its package declares "
+       "an option of one target: tiles, effort, machine, wb-pin, silicon-id, or what its package declares "
        "(repeatable)",
        r::texts(member(&O::target_options))},
       {"--tiles", G::Target, c::kCodes, "1|2|4|8", "tiles of the accelerator to use, by default all",
@@ -130,6 +130,11 @@ const std::vector<OptionRecord>& target_options() {
       {"--effort", G::Target, c::kCodes, "1|2",
        "1: compile fast; 2: try many more schedules for the accelerator",
        r::shown(r::number(effort, 1, 2), effort), f::kNeedsRegions},
+      {"--machine", G::Target, c::kCodes, "WHICH",
+       "which values of the machine's fields schedules are chosen for: default, conservative, or both: the "
+       "least product of the cycles of the two (docs/timing.md)",
+       r::choice(member(&O::accelerator, &Settings::column), target::kColumns),
+       f::kNeedsRegions | f::kOnlyIfNamed},
       {"--wb-pin", G::Target, c::kCodes, "",
        "keep weights on chip from one inference to the next (they must fit)",
        r::flag(member(&O::accelerator, &Settings::pin_weights)), f::kNeedsRegions},

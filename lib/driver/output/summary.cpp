@@ -66,7 +66,8 @@ std::string cycles(const CompiledModel& m, const std::vector<ReportedRegion>& li
   for (const ReportedRegion& region : list)
     used += region.pod_utilization * static_cast<double>(region.cycles);
   return fmt::format(
-      "cycles     {}, at least {} (x{:.2f}), pessimistic {}; {:.3f} ms at {} GHz, matrix units {:.1f} % used",
+      "cycles     {}, at least {} (x{:.2f}), conservative {}; {:.3f} ms at {} GHz, matrix units {:.1f} % "
+      "used",
       all, bound, static_cast<double>(all) / static_cast<double>(bound),
       sum(list, &ReportedRegion::cycles_pessimistic), ms, m.machine().clock_ghz,
       100 * used / static_cast<double>(all));

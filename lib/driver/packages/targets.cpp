@@ -215,7 +215,7 @@ Result<std::string> targets_show(const std::string& name, const std::vector<fs::
   for (const auto& file : text.files) out += fmt::format("  from {}\n", printable(file.path.string(), 4096));
   for (const auto& p : m.provenance)
     out += fmt::format("  {:<28} {:>10}  {:<8} {}{}\n", p.field, p.value, p.source, printable(p.note, 1000),
-                       p.pessimistic.empty() ? "" : "; pessimistic: " + p.pessimistic);
+                       p.pessimistic.empty() ? "" : "; conservative: " + p.pessimistic);
   return out;
 }
 

@@ -14,6 +14,7 @@
 #include "profile/modules.h"
 #include "profile/simulated.h"
 #include "profile/trace.h"
+#include "profile/what_if.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -31,8 +32,11 @@ class Profiler {
       MRVLC_ASSIGN(memory, folder_.read<MemoryFile>(kMemoryFile));
     }
     const auto libraries = runs_code ? OutputFolder::Libraries::Any : OutputFolder::Libraries::OfPackages;
-    MRVLC_ASSIGN(simulated_, simulate(folder_, report_, index_,
-                                      {options_.target_dirs, libraries, memory ? &*memory : nullptr}));
+    MRVLC_ASSIGN(simulated_,
+                 simulate(folder_, report_, index_,
+                          {options_.target_dirs, libraries, options_.what_if, memory ? &*memory : nullptr}));
+    if (!options_.what_if.empty() && simulated_.regions.empty())
+      return make_diag<DiagCode::MRV0004>("--what-if: no region runs on the accelerator");
     if (memory) MRVLC_TRY(trace());
     std::optional<Measured> measured;
     if (runs_code) {
@@ -46,6 +50,7 @@ class Profiler {
       modules = module_uses({map_, placement, report_}, simulated_.regions, measured, options_.depth);
     }
     if (options_.json) return json_document(json(measured, modules));
+    if (!options_.what_if.empty()) return what_if_text(what_if(), simulated_.regions);
     if (modules) return modules_text(*modules);
     const std::string text = simulated_.regions.empty() ? "no region runs on the accelerator\n"
                                                         : report::profile_text(simulated_.regions, SIZE_MAX);
@@ -53,6 +58,8 @@ class Profiler {
   }
 
  private:
+  WhatIf what_if() const { return {options_.what_if, simulated_.what_if}; }
+
   static Json layer_json(const report::Layer& l) {
     Json bound = Json::object();
     for (size_t b = 0; b < report::kBounds; ++b) bound[report::bound_keys()[b]] = l.bound[b];
@@ -101,6 +108,7 @@ class Profiler {
                                             {"cycles", t.cycles}});
     }
     Json out = {{"schema", "mrvlc-profile-1"}, {"model", folder_.name}, {"regions", std::move(regions)}};
+    if (!options_.what_if.empty()) out["what_if"] = what_if_json(what_if(), simulated_.regions);
     if (modules) out["modules"] = modules_json(*modules);
     if (measured) out["measured"] = measured_json(*measured, labels_);
     return out;

@@ -7,7 +7,8 @@ namespace mrvlc::driver {
 namespace {
 
 Status add_region(const OutputFolder& folder, const ReportedRegion& reported, const backend::CodeIndex& index,
-                  const MemoryFile* memory, Simulation& out) {
+                  const SimulationAsked& asked, Simulation& out) {
+  const MemoryFile* const memory = asked.memory;
   MRVLC_ASSIGN(std::string bytes, folder.bytes(reported.file));
   const std::string first = folder.targets.empty() ? "" : folder.targets.front();
   const auto own = out.backends.find(reported.target.value_or(first));
@@ -18,6 +19,10 @@ Status add_region(const OutputFolder& folder, const ReportedRegion& reported, co
   if (memory != nullptr)
     for (const auto& held : memory->regions)
       if (held.id == r.id) r.memory = timing->memory(held.uses);
+  if (!asked.what_if.empty()) {
+    MRVLC_ASSIGN(const auto changed, own->second->time_changed(bytes, asked.what_if, "--what-if"));
+    out.what_if.push_back(changed->profile(index, reported.id, false));
+  }
   r.macs = reported.macs;
   for (report::Layer& l : r.layers) {
     if (l.number >= reported.layer_macs.size())
@@ -46,7 +51,7 @@ Result<Simulation> simulate(const OutputFolder& folder, const Report& report, co
     MRVLC_ASSIGN(out.backends[target], folder.backend(target, asked.target_dirs, asked.libraries));
   }
   for (const ReportedRegion& region : report.regions)
-    MRVLC_TRY(add_region(folder, region, index, asked.memory, out));
+    MRVLC_TRY(add_region(folder, region, index, asked, out));
   return out;
 }
 

@@ -137,6 +137,7 @@ Status take_accelerators(const std::vector<OpenedAccelerator>& accelerators, Com
   } else {
     const backends::Settings& first = accelerators.front().settings;
     options.accelerator.effort = first.effort;
+    options.accelerator.column = first.column;
     options.accelerator.pin_weights = first.pin_weights;
     options.accelerator.silicon_id = first.silicon_id;
   }

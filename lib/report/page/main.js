@@ -9,7 +9,7 @@ function summary() {
   const cards = expectedCards();
   if (data.regions.length > 0) {
     const time = data.clock_ghz > 0 ? `${(cycles / data.clock_ghz / 1e6).toFixed(3)} ms at ${data.clock_ghz} GHz` : '';
-    cards.push(card('Cycles', integer(cycles), `${time}; pessimistic ${integer(sum((r) => r.pessimistic_cycles))}`),
+    cards.push(card('Cycles', integer(cycles), `${time}; conservative ${integer(sum((r) => r.pessimistic_cycles))}`),
       card('Over the lower bound', bound > 0 ? `× ${(cycles / bound).toFixed(2)}` : '–', `no schedule takes less than ${integer(bound)}`),
       card('Matrix units used', percent(cycles ? sum((r) => r.pod_utilization * cyclesOf(r)) / cycles : 0),
         `${count(sum((r) => r.macs))} MACs in the network, ${count(sum((r) => r.executed_macs))} executed: unused results are skipped, shared rows repeated`),

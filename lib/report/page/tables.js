@@ -144,7 +144,7 @@ function regionTable() {
   const number = (title, value, show) => ({ title, number: true, value, show: (r) => (show ?? integer)(value(r)) });
   new SortedTable(box, [
     number('region', (r) => r.id), number('layers', (r) => r.layers.length), number('cycles', cycles),
-    number('pessimistic', (r) => r.pessimistic_cycles), number('lower bound', (r) => r.lower_bound_cycles),
+    number('conservative', (r) => r.pessimistic_cycles), number('lower bound', (r) => r.lower_bound_cycles),
     number('over bound', (r) => r.lower_bound_cycles ? cycles(r) / r.lower_bound_cycles : 0, (n) => n.toFixed(2)),
     number('matrix units used', (r) => r.pod_utilization, percent), number('busy', (r) => r.pod_busy, percent), number('DDR read', (r) => r.ddr_read_bytes, bytes),
     number('DDR written', (r) => r.ddr_write_bytes, bytes), number('weights', (r) => r.weights_bytes, bytes),

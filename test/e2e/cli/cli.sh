@@ -34,7 +34,7 @@ command_line() {
   expect 2 "it takes 1, 2, 4, 8" compile "$digits" -o o --tiles 3
   expect 2 "--tiles" compile "$digits" -o o --tiles many
   expect 2 "it takes 1, 2, 4, 8" compile "$digits" -o o --target-opt cn10ka.tiles=3
-  expect 2 "is no option of a target; these are tiles, effort, wb-pin, silicon-id" compile "$digits" -o o --target-opt cn10ka.tile=3
+  expect 2 "is no option of a target; these are tiles, effort, machine, wb-pin, silicon-id" compile "$digits" -o o --target-opt cn10ka.tile=3
   expect 2 "names no target with options; --target is cn10ka" compile "$digits" -o o --target-opt host.tiles=2
   expect 2 "takes 1 or 2" compile "$digits" -o o --target-opt cn10ka.effort=3
   expect 2 "is no TARGET.KEY=VALUE" compile "$digits" -o o --target-opt tiles=3
@@ -288,6 +288,7 @@ gates() {
   absent gate2
   expect 0 "" compile "$digits" -o gate2 --target host --arena-limit 100000000
   expect 0 "" compile "$digits" -o pinned --wb-pin
+  expect 0 "" compile "$digits" -o careful --machine both --effort 2
   expect 0 "" compile "$digits" -o effort --effort 2
   expect 4 "error MRV0505: --wb-pin: weights can stay on chip for one region, the model has 2" \
     compile "$digits" -o gate3 --wb-pin --cpu relu1
@@ -386,6 +387,8 @@ queries() {
   json trace.json
   check "the trace holds events" grep -q '"ph":"X"' trace.json
   expect 0 "mrvlc-profile-1" profile out --json
+  expect 0 "all regions" profile out --what-if conservative,queue_depth=2
+  expect 0 "what_if_cycles" profile out --json --what-if ddr_bytes=1
   json stdout
   expect 3 "cannot write '/nope/t'" profile out --trace /nope/t
   expect 0 "section main" disasm out/digits.region0.mrvl

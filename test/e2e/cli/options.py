@@ -19,7 +19,7 @@ NOT_RECORDED = {"depfile-form", "output", "name", "force", "timing", "MD", "MF",
 # A value for each option that takes one, and what it is given with.
 VALUES = {
     "input-shape": ["x=1..4x1x8x8"], "input-dim": ["N=2"], "bind": ["extra=1"], "bound": ["logits=4x10"], "max-sequence": ["9"], "max-rounds": ["5"],
-    "batch": ["2"], "external-data-dir": ["."], "emit": ["ir"], "target": ["host"], "target-opt": ["cn10ka.effort=2"], "tiles": ["2"], "effort": ["2"],
+    "batch": ["2"], "external-data-dir": ["."], "emit": ["ir"], "target": ["host"], "target-opt": ["cn10ka.effort=2"], "tiles": ["2"], "effort": ["2"], "machine": ["both"],
     "target-dir": ["."], "rules": ["none.rules"], "cpu": ["pool"], "accel": ["conv1"], "border": ["pool"], "border-after": ["relu1"], "together": ["conv1"],
     "max-region-layers": ["2"], "max-regions": ["1"], "placement": ["base/placement.json"], "partition": ["cost"], "host-model": ["host.json"],
     "precision": ["*=pair"], "data": ["samples", "--precision", "int8"], "calibration": ["calibration.json"], "input-range": ["x=0:16"],

@@ -100,7 +100,8 @@ TEST_CASE("a folder of external data that is read") {
 }
 
 TEST_CASE("options of the accelerator where there is none") {
-  for (const char* option : {"--tiles", "--effort", "--wb-pin", "--silicon-id", "--no-default-rules"}) {
+  for (const char* option :
+       {"--tiles", "--effort", "--machine", "--wb-pin", "--silicon-id", "--no-default-rules"}) {
     auto c = test::compile_model(test::mixed_model(), "host_option", [&](Options& o) {
       on_host(o);
       o.given = {option};

@@ -85,7 +85,7 @@ def check_made_package():
     run(MRVLC, "diff", "out", "out", "--target-dir", ".")
     said = run(MRVLC, "verify", MODEL, "--target", "toy", "--target-dir", ".")
     assert " ok" in said and "WRONG" not in said, said
-    for command in ("--tiles 2", "--wb-pin", "--silicon-id", "--dump-stage tiling"):
+    for command in ("--tiles 2", "--machine both", "--wb-pin", "--silicon-id", "--dump-stage tiling"):
         said = run(MRVLC, "compile", MODEL, "--target", "toy", "--target-dir", ".", "-o", "refused", *command.split(), status=2)
         assert "is a plug-in and has no such setting" in said, said
     return toy

@@ -120,6 +120,7 @@ class Case {
     options.tiles = setup_.tiles;
     options.name = "net";
     options.effort = setup_.effort;
+    options.column = setup_.column;
     options.pin_weights = setup_.pin_weights;
     auto compiled = accel::compile_region(g_, r, setup_.machine, options);
     if (compiled.ok() || compiled.error().code != DiagCode::MRV0504) return compiled;
@@ -251,15 +252,27 @@ Setup random_setup(Dice& dice) {
   s.effort = dice.chance(15) ? 2 : 1;
   s.pin_weights = dice.chance(20);
   s.exact = dice.of({0, 0, 0, 30, 60, 100});
+  m.queue_depth = dice.of({64u, 0u, 1u, 2u, 4u, 16u});
+  m.fetch_buffer = dice.of({4096u, 0u, target::kLeastFetchBuffer, 65536u});
+  m.ddr_efficiency = dice.of({100u, 100u, 85u, 31u});
+  m.sync_latency = dice.of({0u, 0u, 30u, 500u});
+  m.accumulation_fill = dice.of({0u, 0u, 64u, 300u});
+  m.reduction_gap = dice.of({0u, 0u, 64u, 300u});
+  m.pixel_block = dice.of({1u, 1u, 16u, 7u});
+  if (dice.chance(25)) m.ocm_read_bytes /= 2, m.ocm_write_bytes /= 2;
+  s.column = static_cast<target::Column>(dice.of({0, 0, 0, 1, 2}));
   return s;
 }
 
 std::string to_string(const Setup& s) {
   return fmt::format(
       "{} tiles, effort {}, pin_weights {}, exact {}, ocm_bytes {}, ddr_bytes {}, accumulator_pixels {}, "
-      "tile_link_bytes {}",
+      "tile_link_bytes {}, queue_depth {}, fetch_buffer {}, sync_latency {}, accumulation_fill {}, "
+      "reduction_gap {}, pixel_block {}, column {}",
       s.tiles, s.effort, s.pin_weights, s.exact, s.machine.ocm_bytes, s.machine.ddr_bytes,
-      s.machine.accumulator_pixels, s.machine.tile_link_bytes);
+      s.machine.accumulator_pixels, s.machine.tile_link_bytes, s.machine.queue_depth, s.machine.fetch_buffer,
+      s.machine.sync_latency, s.machine.accumulation_fill, s.machine.reduction_gap, s.machine.pixel_block,
+      target::kColumns[static_cast<size_t>(s.column)]);
 }
 
 Outcome check(const ir::Graph& graph, const Setup& setup, uint64_t seed) {

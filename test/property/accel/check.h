@@ -19,7 +19,8 @@ struct Setup {
   uint32_t tiles = 1;
   uint32_t effort = 1;
   bool pin_weights = false;  // where they fit
-  int exact = 0;             // so many of 100 values are asked for in another precision
+  target::Column column = target::Column::Default;
+  int exact = 0;  // so many of 100 values are asked for in another precision
 };
 Setup random_setup(Dice& dice);
 std::string to_string(const Setup& setup);

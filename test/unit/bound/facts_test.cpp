@@ -83,6 +83,22 @@ TEST_CASE("taps that never meet the input count neither as products nor as weigh
   CHECK(facts.layers[0].weight_bytes == 32 * 16 * 2);
 }
 
+TEST_CASE("a bias is four bytes a channel, once, where it is no zeros") {
+  Net net;
+  ir::ValueId x = net.input({1, 32, 4, 4}), w = net.constant({16, 32, 1, 1});
+  const auto bias = [&](float last) {
+    Tensor t({ElementType::F16, {16}});
+    t.set_double(15, last);
+    return net.graph.add_constant("b" + std::to_string(net.graph.value_slots()), std::move(t));
+  };
+  for (float last : {1.0f, 1.0f, 2.0f, 0.0f}) net.output(net.layer("Conv", {x, w, bias(last)}));
+  RegionFacts facts = net.facts();
+  CHECK(facts.layers[0].weight_bytes == 16 * 4);
+  CHECK(facts.layers[1].weight_bytes == 0);
+  CHECK(facts.layers[2].weight_bytes == 16 * 4);
+  CHECK(facts.layers[3].weight_bytes == 32 * 16 * 2);  // the weights of all
+}
+
 TEST_CASE("a fully connected layer of one row waits for its weights, one of many rows does not") {
   Net net;
   ir::ValueId w = net.constant({512, 256});

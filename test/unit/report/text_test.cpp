@@ -22,7 +22,7 @@ TEST_CASE("layers are listed by their cycles, with what bounds them") {
   CHECK(text.starts_with(
       "region 0: 300 cycles (init 0, main 300, finish 0), lower bound 150 (x2.00); 3 layers on 2 tiles"));
   region.pessimistic_cycles = 333;
-  CHECK(report::profile_text({region}, 10).find("finish 0), pessimistic 333, lower bound 150") != text.npos);
+  CHECK(report::profile_text({region}, 10).find("finish 0), conservative 333, lower bound 150") != text.npos);
 }
 
 TEST_CASE("shares are of all cycles, those around the layers with them") {

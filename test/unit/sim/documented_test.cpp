@@ -271,6 +271,8 @@ target::Machine any_machine(Random& r) {
   if (r.once_in(2)) m.ddr_efficiency = 1 + r.below(100);
   if (r.once_in(2)) m.sync_latency = r.below(60);
   if (r.once_in(2)) m.accumulation_fill = r.below(100);
+  if (r.once_in(2)) m.reduction_gap = r.below(200);
+  if (r.once_in(2)) m.pixel_block = 1 + r.below(20);
   if (r.once_in(2)) m.queue_depth = 1 + r.below(6);
   if (r.once_in(2)) m.fetch_buffer = target::kLeastFetchBuffer + r.below(3000);
   return m;

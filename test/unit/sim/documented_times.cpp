@@ -44,10 +44,11 @@ Needs needs(const isa::Conv& c, const target::Machine& m) {
   Needs n;
   uint64_t pixels = uint64_t{c.out_h} * c.out_w, blocks = up(c.out_channels, 16),
            taps = uint64_t{c.kernel_h} * c.kernel_w;
-  uint64_t compute = 0, drain = up(pixels * 16, m.pe_lanes);
+  const uint64_t counted = m.pixel_block * up(pixels, m.pixel_block);
+  uint64_t compute = 0, drain = up(counted * 16, m.pe_lanes);
   const uint64_t size = size_of(c.x_type), depth = integers(c.x_type) ? 32 : 16;
   if (c.depthwise) {
-    compute = up(pixels * 16 * taps, integers(c.x_type) ? m.int8_depthwise_macs : m.depthwise_macs);
+    compute = up(counted * 16 * taps, integers(c.x_type) ? m.int8_depthwise_macs : m.depthwise_macs);
     uint64_t columns =
         std::min<uint64_t>(uint64_t{c.out_w - 1} * c.stride_w + uint64_t{c.kernel_w - 1} * c.dilation_w + 1,
                            uint64_t{c.out_w} * c.kernel_w);
@@ -58,13 +59,16 @@ Needs needs(const isa::Conv& c, const target::Machine& m) {
     uint64_t weights =
         c.w_n == size && c.w_k == 16 * size ? m.weight_block_cycles : m.strided_weight_block_cycles;
     const uint64_t macs = integers(c.x_type) ? m.int8_macs : m.fp16_macs;
-    compute = c.kernel_h * row * std::max<uint64_t>(up(pixels * depth * 16, macs), weights);
+    const uint64_t step = std::max<uint64_t>(up(counted * depth * 16, macs), weights);
+    // Every block but the last is followed by one that needs its sums.
+    for (uint64_t left = c.kernel_h * row; left > 0; --left)
+      compute += left == 1 || step > m.reduction_gap ? step : m.reduction_gap;
     uint64_t k = taps * c.channels;
     n.read = blocks * size * pixels * k + size * k * c.out_channels;
   }
   n.cycles = m.accumulation_fill + blocks * compute;
   if (!c.last) return n;
-  n.cycles = m.accumulation_fill + (2 * pixels <= m.accumulator_pixels
+  n.cycles = m.accumulation_fill + (2 * counted <= m.accumulator_pixels
                                         ? compute + (blocks - 1) * std::max(compute, drain) + drain
                                         : blocks * (compute + drain));
   if (c.bias != isa::kNoAddress) n.read += 4 * uint64_t{c.out_channels};

@@ -138,6 +138,28 @@ TEST_CASE("an instruction of the matrix unit fills its chain once") {
   CHECK(cycles(kept) == before[2] + 64);
 }
 
+TEST_CASE("a reduction block waits for the sums that it adds to, and pixels are taken together") {
+  target::Machine m = machine();
+  isa::Conv c =
+      conv(14, 14, 64, 32);  // 196 cycles a reduction block, of which there are 4, for 2 x 16 channels
+  c.w = 200000, c.out = 400000;
+  const auto cycles = [&](isa::Conv one) { return timed({{0, Queue::Pod, {}, one}}, m).cycles; };
+  isa::Conv depthwise = c, single = c;
+  depthwise.depthwise = true, single.channels = 16;
+  const uint64_t before = cycles(c), of_depthwise = cycles(depthwise), of_single = cycles(single);
+  m.reduction_gap = 196;
+  CHECK(cycles(c) == before);
+  m.reduction_gap = 200;
+  CHECK(cycles(c) == before + 2 * 3 * 4);
+  CHECK(cycles(depthwise) == of_depthwise);
+  CHECK(cycles(single) == of_single);
+  m.reduction_gap = 0;
+  m.pixel_block = 14;
+  CHECK(cycles(c) == before);
+  m.pixel_block = 16;  // 208 pixels, which drain in 104 cycles instead of 98
+  CHECK(cycles(c) == before + 2 * 4 * 12 + 6);
+}
+
 TEST_CASE("of DDR there is a share") {
   target::Machine m = machine();
   m.ddr_efficiency = 85;  // 27.2 bytes a cycle

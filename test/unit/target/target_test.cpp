@@ -74,7 +74,7 @@ TEST_CASE("the built-in target has the published and the assumed numbers") {
   CHECK(m->tile_link_bytes == 64);
   CHECK(m->clock_ghz == 1.0);
   CHECK(m->launch_us == 2.0);
-  REQUIRE(m->provenance.size() == 30);
+  REQUIRE(m->provenance.size() == 32);
   CHECK(m->provenance.front().field == "max_tiles");
   CHECK(m->provenance[1].value == "[1,2,4,8]");
   for (const auto& p : m->provenance) CHECK_FALSE(p.note.empty());
@@ -91,15 +91,16 @@ TEST_CASE("the built-in target has the published and the assumed numbers") {
 
 TEST_CASE("a target without the younger fields has a machine that they take nothing of") {
   std::string text = builtin();
-  for (const char* field :
-       {"ddr_efficiency", "sync_latency", "accumulation_fill", "queue_depth", "fetch_buffer"}) {
+  for (const char* field : {"ddr_efficiency", "sync_latency", "accumulation_fill", "reduction_gap",
+                            "pixel_block", "queue_depth", "fetch_buffer"}) {
     const size_t begin = text.find("    \"" + std::string(field) + "\""), end = text.find('\n', begin) + 1;
     text.erase(begin, end - begin);
   }
   auto m = parse_machine(text, "t");
   REQUIRE(m.ok());
   CHECK(m->ddr_efficiency == 100);
-  CHECK(m->sync_latency + m->accumulation_fill + m->queue_depth + m->fetch_buffer == 0);
+  CHECK(m->sync_latency + m->accumulation_fill + m->reduction_gap + m->queue_depth + m->fetch_buffer == 0);
+  CHECK(m->pixel_block == 1);
   CHECK(m->ddr_rate() == 32);
   CHECK(m->ddr_cycles(33) == 2);
   CHECK(pessimistic(*m).ddr_efficiency == 100);
@@ -112,6 +113,10 @@ TEST_CASE("the pessimistic machine differs in what the file says, and in nothing
   CHECK(doubted.ddr_efficiency == 85);
   CHECK(doubted.sync_latency == 30);
   CHECK(doubted.accumulation_fill == 64);
+  CHECK(doubted.reduction_gap == 64);
+  CHECK(doubted.pixel_block == 16);
+  CHECK(doubted.ocm_read_bytes * 2 == m->ocm_read_bytes);
+  CHECK(doubted.ocm_write_bytes * 2 == m->ocm_write_bytes);
   CHECK(doubted.fetch_buffer == 4096);
   CHECK(doubted.ddr_bytes == m->ddr_bytes);
   CHECK(doubted.ddr_rate() == Approx(27.2));
@@ -129,7 +134,8 @@ TEST_CASE("every field of a target file is required, known once, typed and bound
   REQUIRE(parse_machine(good, "t").ok());
   const Machine m = *parse_machine(good, "t");
   const std::set<std::string> kOptional = {"int8_depthwise_macs", "ddr_efficiency", "sync_latency",
-                                           "accumulation_fill",   "queue_depth",    "fetch_buffer"};
+                                           "accumulation_fill",   "reduction_gap",  "pixel_block",
+                                           "queue_depth",         "fetch_buffer"};
   for (const auto& p : m.provenance) {
     std::string text = replaced(good, "\"" + p.field + "\"", "\"no_such_field\"");
     CHECK(fails(text) == "target 't': field 'no_such_field' is unknown");
@@ -171,6 +177,18 @@ TEST_CASE("every field of a target file is required, known once, typed and bound
   CHECK(doubt("0").find("between 1 and 100") != std::string::npos);
   CHECK(doubt("101").find("between 1 and 100") != std::string::npos);
   CHECK(doubt("\"85\"").find("whole number") != std::string::npos);
+  const auto doubted = [&](const std::string& field, const char* value) {
+    const size_t begin = good.find("\"" + field + "\"");
+    const size_t at = good.find("\"pessimistic\": ", begin) + std::string("\"pessimistic\": ").size();
+    return fails(good.substr(0, at) + value + good.substr(good.find(',', at)));
+  };
+  CHECK(doubted("reduction_gap", "0") == "accepted");
+  CHECK(doubted("reduction_gap", "65536") == "accepted");
+  CHECK(doubted("reduction_gap", "65537").find("between 0 and 65536") != std::string::npos);
+  CHECK(doubted("pixel_block", "1") == "accepted");
+  CHECK(doubted("pixel_block", "1024") == "accepted");
+  CHECK(doubted("pixel_block", "0").find("between 1 and 1024") != std::string::npos);
+  CHECK(doubted("pixel_block", "1025").find("between 1 and 1024") != std::string::npos);
   const auto buffer = [&](const char* value) {
     return fails(replaced(good, "\"value\": 4096", std::string("\"value\": ") + value));
   };
