@@ -9,7 +9,7 @@
 #include "mrvlc/onnx/exporter.h"
 #include "mrvlc/partition/costs.h"
 #include "mrvlc/support/diag/general.h"
-#include "output/expected_times.h"
+#include "times/expected_times.h"
 #include "stages/stages.h"
 
 namespace mrvlc::driver {
