@@ -33,17 +33,20 @@ static void K_turn_eight(const uint16_t* x, ptrdiff_t x_row, uint16_t* y, ptrdif
 #endif
 
 /* y[column][row] = x[row][column]; rows of x and of y begin x_row and y_row words apart. */
-static void K_turn_tile(const uint16_t* x, ptrdiff_t x_row, uint16_t* y, ptrdiff_t y_row, ptrdiff_t rows, ptrdiff_t columns) {
-  ptrdiff_t j = 0;
+static void K_turn_tile(const uint16_t* x, ptrdiff_t x_row, uint16_t* y, ptrdiff_t y_row, ptrdiff_t rows,
+    ptrdiff_t columns) {
 #if K_VW
-  for (; j + 8 <= columns; j += 8) {
-    ptrdiff_t i = 0;
-    for (; i + 8 <= rows; i += 8) K_turn_eight(x + i * x_row + j, x_row, y + j * y_row + i, y_row);
-    for (; i < rows; ++i)
+  const ptrdiff_t whole_rows = rows - rows % 8, whole = columns - columns % 8;
+  for (ptrdiff_t j = 0; j < whole; j += 8) {
+    for (ptrdiff_t i = 0; i < whole_rows; i += 8)
+      K_turn_eight(x + i * x_row + j, x_row, y + j * y_row + i, y_row);
+    for (ptrdiff_t i = whole_rows; i < rows; ++i)
       for (ptrdiff_t k = j; k < j + 8; ++k) y[k * y_row + i] = x[i * x_row + k];
   }
+#else
+  const ptrdiff_t whole = 0;
 #endif
-  for (; j < columns; ++j)
+  for (ptrdiff_t j = whole; j < columns; ++j)
     for (ptrdiff_t i = 0; i < rows; ++i) y[j * y_row + i] = x[i * x_row + j];
 }
 
@@ -97,20 +100,22 @@ static K_shorts K_narrow_vec(K_vec v) {
 /* n floats as fp16; not 0: one of them, not infinite itself, is beyond its range. */
 static uint32_t K_narrow_floats(const float* x, uint16_t* y, ptrdiff_t n) {
   uint32_t beyond = 0u;
-  ptrdiff_t j = 0;
 #if K_VW
   typedef int32_t ints __attribute__((vector_size(K_VW * 4)));
   typedef short shortsu __attribute__((vector_size(K_VW * 2), aligned(2), may_alias));
+  const ptrdiff_t whole = n - n % K_VW;
   ints all = {0};
-  for (; j + K_VW <= n; j += K_VW) {
+  for (ptrdiff_t j = 0; j < whole; j += K_VW) {
     const K_vec v = K_LOAD(x + j);
     const ints mag = (ints)v & 0x7fffffff;
     all |= (mag >= 0x477ff000) & (mag < 0x7f800000);
     *(shortsu*)(void*)(y + j) = K_NARROW(v);
   }
   for (int k = 0; k < K_VW; ++k) beyond |= (uint32_t)all[k] & 1u;
+#else
+  const ptrdiff_t whole = 0;
 #endif
-  for (; j < n; ++j) {
+  for (ptrdiff_t j = whole; j < n; ++j) {
     const float v = x[j];
     const uint16_t h = K_f32_to_f16(v);
     beyond |= (uint32_t)((h & 0x7fffu) == 0x7c00u) & (uint32_t)(v - v == 0.0f);
@@ -122,11 +127,11 @@ static uint32_t K_narrow_floats(const float* x, uint16_t* y, ptrdiff_t n) {
 //@ piece widen_halves: f16_to_f32 half_load
 /* n halves as floats. Signalling NaN stay such, which instructions of the processor do not let them. */
 static void K_widen_halves(const uint16_t* x, float* y, ptrdiff_t n) {
-  ptrdiff_t j = 0;
 #if K_VW
   typedef int32_t ints __attribute__((vector_size(K_VW * 4)));
   typedef uint16_t shortsu __attribute__((vector_size(K_VW * 2), aligned(2), may_alias));
-  for (; j + K_VW <= n; j += K_VW) {
+  const ptrdiff_t whole = n - n % K_VW;
+  for (ptrdiff_t j = 0; j < whole; j += K_VW) {
     const ints h = __builtin_convertvector(*(const shortsu*)(const void*)(x + j), ints);
 #if (K_VW == 8 && defined(__F16C__)) || defined(__aarch64__)
     const ints quiet = ((h & 0x7e00) == 0x7c00) & 0x00400000;
@@ -139,8 +144,10 @@ static void K_widen_halves(const uint16_t* x, float* y, ptrdiff_t n) {
 #endif
     K_STORE(y + j, (K_vec)bits);
   }
+#else
+  const ptrdiff_t whole = 0;
 #endif
-  for (; j < n; ++j) y[j] = K_f16_to_f32(x[j]);
+  for (ptrdiff_t j = whole; j < n; ++j) y[j] = K_f16_to_f32(x[j]);
 }
 
 //@ piece narrow_turn: in_tile turn_tile narrow_floats

@@ -165,7 +165,8 @@ static int check_fault(mrvl_fault_kind kind, uint32_t instruction, uint32_t afte
     if (images[i].rc == 0 && !same(&images[i], &turns[i])) return fail("other bits after a fault", "NAME");
   }
   NAME_unload(&device);
-  return met == 1 ? 0 : fail("not one run met the fault", "NAME");
+  /* What was not told is noticed, and a second run made good for it. */
+  return met == (kind == MRVL_FAULT_UNTOLD ? 0 : 1) ? 0 : fail("not one run met the fault", "NAME");
 }
 
 static int check_faults(void) {
