@@ -5,7 +5,7 @@ usage: scripts/images.py MRVLC MODEL.onnx... [--runs N] [--work DIR]
 
 Compiles each model for cn10ka, builds its example program with its Makefile, and runs it on the simulator that takes the time of its cycles
 (MRVL_SIMULATOR_PACE=1). A line a model: images a second of the device alone (by its cycles), of NAME_run, of NAME_submit and NAME_wait with
-two in flight, and the share of the device alone. The best of three measurements each. Exit code 1 where results of runs in flight differ."""
+two in flight, and the share of the device alone. The best of five measurements each. Exit code 1 where results of runs in flight differ."""
 
 import argparse
 import json
@@ -40,7 +40,7 @@ def measure(mrvlc, model, work, runs):
         np.save(out / f"in{i}.npy", draw.uniform(0, 1, port["shape"]).astype(KINDS[port["type"]]))
         arguments += ["--input", f"{port['file']}={out}/in{i}.npy"]
     turn = flight = 0
-    for _ in range(3):
+    for _ in range(5):
         text = run([out / f"{name}_example", *arguments, "--dir", out, "--bench", runs, "--in-flight", 2], MRVL_SIMULATOR_PACE="1")
         turn = max(turn, 1e3 / float(re.search(r"median_ms ([\d.]+)", text)[1]))
         flight = max(flight, float(re.search(r"images_per_second ([\d.]+)", text)[1]))
@@ -52,7 +52,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("mrvlc", type=pathlib.Path)
     parser.add_argument("models", type=pathlib.Path, nargs="+")
-    parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("--runs", type=int, default=2000)
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("/tmp/images"))
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)

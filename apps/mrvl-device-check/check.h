@@ -1,4 +1,5 @@
-/* What the tests of a driver share: model binaries, memory of runs with guards, and mistakes that are told. */
+/* What the tests of a driver share: model binaries, memory of runs with guards, and mistakes that are told.
+ */
 #ifndef MRVL_CHECK_H
 #define MRVL_CHECK_H
 

@@ -69,8 +69,7 @@ static void test_flight_flags(const mrvl_device* d, void* model, const program* 
   if (MRVL_DEVICE_HAS(d, flags) && d->flags) {
     for (size_t i = 0; i < p->inputs; ++i)
       memset((void*)(uintptr_t)io[1].in[i].data, 0xff, p->input_bytes[i]); /* NaN */
-    for (int i = 0; i < 3; ++i)
-      expected[i] = run(d, model, p, &io[i]) == 0 ? d->flags(d->context, model) : 0;
+    for (int i = 0; i < 3; ++i) expected[i] = run(d, model, p, &io[i]) == 0 ? d->flags(d->context, model) : 0;
     while (begun < 3 && begin(d, model, p, &io[begun], &tickets[begun]) == 0) ++begun;
     for (int i = 0; i < begun; ++i) {
       const int next = begun - 1 - i;

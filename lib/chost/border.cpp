@@ -157,10 +157,14 @@ class RewriteText {
   std::optional<Piece> kernel_of_equal() const {
     if (r_.from != r_.to) return std::nullopt;
     switch (byte_size(r_.from)) {
-      case 1: return Piece::turn_bytes;
-      case 2: return Piece::turn_words;
-      case 4: return Piece::turn_longs;
-      default: return std::nullopt;
+      case 1:
+        return Piece::turn_bytes;
+      case 2:
+        return Piece::turn_words;
+      case 4:
+        return Piece::turn_longs;
+      default:
+        return std::nullopt;
     }
   }
   // As the kernels have them: integers of the size.
@@ -202,8 +206,8 @@ class RewriteText {
                         : r_.widens() ? Piece::widen_turn
                                       : *kernel_of_equal();
     const int64_t host = b_.host_strides[channels_], device = b_.device_strides[pixels_];
-    const std::string call = fmt::format("{}({}, {}", f_.need(piece),
-                                         as_words(from(), "const "), as_words(to(), ""));
+    const std::string call =
+        fmt::format("{}({}, {}", f_.need(piece), as_words(from(), "const "), as_words(to(), ""));
     if (r_.to_stored) {
       f_.put("{}{}, {}, {}, {}, {});", beyond(), call, channels(), pixels(), host, device);
     } else {

@@ -34,12 +34,14 @@ std::string flight_declarations(const Program& program, size_t views) {
     return fmt::format("\n/* No {}_submit: {}. */\n", name, why);
   const bool threads = program.options.threads > 1;
   return fmt::format(
-      "\n/* A run between {0}_submit and {0}_wait: memory of the caller's that stays where it is; its members "
+      "\n/* A run between {0}_submit and {0}_wait: memory of the caller's that stays where it is; its "
+      "members "
       "are the stub's. */\n"
       "typedef struct {0}_flight {{\n  const {0}_inputs* inputs;\n  {0}_outputs* outputs;\n  void* arena;\n"
       "  const {0}_device* device;\n{1}  mrvl_hook hook;\n  void* user;\n  uint64_t state[{2}];\n{3}"
       "  int in_flight;\n}} {0}_flight;\n\n"
-      "/* {0}_run in two halves, for two images at once: {0}_submit computes what comes before a region, hands "
+      "/* {0}_run in two halves, for two images at once: {0}_submit computes what comes before a region, "
+      "hands "
       "that to the\n"
       " * device and returns; {0}_wait ends the run. While the device computes image n, the CPU converts the "
       "outputs of n - 1 and\n"
@@ -50,17 +52,23 @@ std::string flight_declarations(const Program& program, size_t views) {
       "2], &error);\n"
       " *     {0}_wait(&flights[(i - 1) % 2], &error);\n"
       " *   }}\n *\n"
-      " * Each run in flight has an arena of {0}_ARENA_BYTES, a {0}_flight, inputs and outputs of its own; these "
+      " * Each run in flight has an arena of {0}_ARENA_BYTES, a {0}_flight, inputs and outputs of its own; "
+      "these "
       "and the structs that\n"
-      " * point at them stay, and are not touched, until {0}_wait has returned. Results are the bits of {0}_run, "
+      " * point at them stay, and are not touched, until {0}_wait has returned. Results are the bits of "
+      "{0}_run, "
       "and so are errors,\n"
-      " * from whichever half meets them. {0}_submit not 0: nothing is in flight, {0}_wait is not called. Of one "
+      " * from whichever half meets them. {0}_submit not 0: nothing is in flight, {0}_wait is not called. Of "
+      "one "
       "`device` one thread at\n"
-      " * a time calls; runs are waited for in any order. At most MRVL_DEVICE_IN_FLIGHT runs, or as many as the "
+      " * a time calls; runs are waited for in any order. At most MRVL_DEVICE_IN_FLIGHT runs, or as many as "
+      "the "
       "driver says; regions\n"
-      " * are loaded and unloaded while there are none. A driver without `submit` (mrvl/device.h) runs within "
+      " * are loaded and unloaded while there are none. A driver without `submit` (mrvl/device.h) runs "
+      "within "
       "{0}_wait. */\n"
-      "int {0}_submit(const {0}_inputs* inputs, {0}_outputs* outputs, void* arena, const {0}_device* device,\n"
+      "int {0}_submit(const {0}_inputs* inputs, {0}_outputs* outputs, void* arena, const {0}_device* "
+      "device,\n"
       "    {5}mrvl_hook hook, void* user, {0}_flight* flight, {0}_error* error);\n"
       "int {0}_wait({0}_flight* flight, {0}_error* error);\n",
       name, threads ? "  const mrvl_parallel* parallel;\n" : "", kStateWords,
@@ -72,8 +80,8 @@ std::string flight_declarations(const Program& program, size_t views) {
 // the CPU ends the run before and begins the one behind.
 size_t RunText::cut_step() const {
   const auto& choose = program_.options.submitted_region;
-  const bool several = std::ranges::count_if(
-                           program_.steps, [](const Step& s) { return s.group.region >= 0; }) > 1;
+  const bool several =
+      std::ranges::count_if(program_.steps, [](const Step& s) { return s.group.region >= 0; }) > 1;
   std::optional<uint32_t> chosen;
   if (choose && several) chosen = choose(program_.module.conversions);
   size_t last = 0;
@@ -100,7 +108,8 @@ std::vector<std::pair<std::string, std::string>> RunText::halves() {
 
 std::string RunText::submit_function() {
   out_ = fmt::format(
-      "int {0}_submit(const {0}_inputs* inputs, {0}_outputs* outputs, void* arena, const {0}_device* device,\n"
+      "int {0}_submit(const {0}_inputs* inputs, {0}_outputs* outputs, void* arena, const {0}_device* "
+      "device,\n"
       "    {1}mrvl_hook hook, void* user, {0}_flight* flight, {0}_error* error) {{\n",
       prefix_, parallel_parameter(takes_threads()));
   put("if (!flight) return {0}_fail(error, {0}_ERROR_ARGUMENT, 0, 0u, \"\");", prefix_);
@@ -155,8 +164,7 @@ void RunText::take_flight() {
       prefix_);
   put("const mrvl_hook hook = flight->hook;\n  void* const user = flight->user;");
   put("(void)inputs;\n  (void)outputs;");
-  if (arena_.bytes > 0)
-    put("unsigned char* const a = (unsigned char*)flight->arena;\n  (void)a;");
+  if (arena_.bytes > 0) put("unsigned char* const a = (unsigned char*)flight->arena;\n  (void)a;");
   if (takes_threads()) put("const mrvl_parallel* const parallel = flight->parallel;\n  (void)parallel;");
   take_weights();
 }

@@ -35,8 +35,8 @@ std::string dims_text(const TensorType& type);
 // `views`: of RunText.
 std::string header_text(const Program& program, const Interface& interface, int64_t arena_bytes,
                         size_t views);
-// flight_text.cpp. Why there is no NAME_submit in a program with regions; empty: there is. What NAME.h says of
-// it.
+// flight_text.cpp. Why there is no NAME_submit in a program with regions; empty: there is. What NAME.h says
+// of it.
 std::string flight_obstacle(const Program& program);
 std::string flight_declarations(const Program& program, size_t views);
 // Without NAME_infer, and without weights that are part of it.

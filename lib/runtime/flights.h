@@ -17,11 +17,11 @@ namespace mrvlc::runtime {
 // What is known of a run when it has ended.
 struct Outcome {
   int code = 0;
-  std::string error = {};                // where the code is not 0
-  std::optional<uint64_t> cycles = {};   // nullopt: as before
+  std::string error = {};               // where the code is not 0
+  std::optional<uint64_t> cycles = {};  // nullopt: as before
   uint32_t flags = 0, failed_at = MRVL_NO_INSTRUCTION;
-  std::vector<size_t> written = {};      // bytes of each output
-  bool ran = false;                      // to its end
+  std::vector<size_t> written = {};  // bytes of each output
+  bool ran = false;                  // to its end
 };
 
 // A thread of its own runs them, in their order; it begins with the first. One thread at a time calls.

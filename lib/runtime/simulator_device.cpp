@@ -1,4 +1,6 @@
 // The simulator as a device. No exception leaves: every entry point turns one into an error code and a text.
+#include "simulator_device.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +15,6 @@
 
 #include "mrvlc/target/find.h"
 #include "mrvlc/target/plugin.h"
-#include "simulator_device.h"
 
 namespace {
 
@@ -76,7 +77,8 @@ LoadedModel& model_of(void* handle) {
   return *static_cast<LoadedModel*>(handle);
 }
 
-Ports ports_of(const mrvl_input* inputs, size_t input_count, const mrvl_output* outputs, size_t output_count) {
+Ports ports_of(const mrvl_input* inputs, size_t input_count, const mrvl_output* outputs,
+               size_t output_count) {
   return {{inputs, inputs + input_count}, {outputs, outputs + output_count}};
 }
 

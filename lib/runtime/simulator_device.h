@@ -54,7 +54,8 @@ struct LoadedModel {
   uint64_t limit = 0;         // of a run, microseconds; 0: none was set
   uint64_t cycles_alone = 0;  // of a run, the same in every one; of a paced device
   Seen seen;                  // the same
-  std::vector<std::pair<uint64_t, uint64_t>> times = {};  // of main, the same in every run; made when asked for
+  std::vector<std::pair<uint64_t, uint64_t>> times =
+      {};  // of main, the same in every run; made when asked for
   uint64_t cycles = 0;
   Outcome last;     // of the run that ended last
   Flights flights;  // behind what it uses, so that it ends first

@@ -64,7 +64,8 @@ class Job {
   Outcome run() {
     if (fault_.kind == MRVL_FAULT_ERROR || fault_.kind == MRVL_FAULT_HANG) return fail_at_instruction();
     Outcome out;
-    const Seen::Result* seen = end_ && fault_.kind == MRVL_FAULT_NONE ? model_.seen.find(ports_.inputs) : nullptr;
+    const Seen::Result* seen =
+        end_ && fault_.kind == MRVL_FAULT_NONE ? model_.seen.find(ports_.inputs) : nullptr;
     Seen::Result computed;
     if (seen == nullptr) {
       out = simulate(computed);
@@ -74,8 +75,8 @@ class Job {
     out.cycles = seen != nullptr ? model_.cycles_alone : out.cycles;
     if (limit_ != 0 && 1e6 * seconds(*out.cycles) > static_cast<double>(limit_))
       return {.code = kTimeout,
-              .error = fmt::format("the run takes {:.1f} us, the time limit is {} us", 1e6 * seconds(*out.cycles),
-                                   limit_),
+              .error = fmt::format("the run takes {:.1f} us, the time limit is {} us",
+                                   1e6 * seconds(*out.cycles), limit_),
               .cycles = out.cycles};
     write_outputs(result.outputs, out);
     if (end_) Pace::sleep_until(*end_);
@@ -162,7 +163,8 @@ Outcome run_plugin(const SimulatorDevice& device, const LoadedModel& model, cons
   const std::string_view name = device.plugin->table().name;
   const auto fault = plugin::run(*device.plugin, name, model.file, ports.inputs, ports.outputs);
   if (!fault) return {};
-  return {.code = kRunFailed, .error = fmt::format("the function 'run' of the plug-in '{}' {}", name, *fault)};
+  return {.code = kRunFailed,
+          .error = fmt::format("the function 'run' of the plug-in '{}' {}", name, *fault)};
 }
 
 }  // namespace

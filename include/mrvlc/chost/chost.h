@@ -110,7 +110,8 @@ struct Options {
   // NAME_state for them; NAME_run takes the two of a pair in one memory, or apart.
   std::vector<StatePair> states = {};
   // Which region (Region::id) NAME_submit hands to the device, asked once it is known what the host converts;
-  // NAME_wait ends it and what follows. Empty, or one that is none of the model's own graph: the last of these.
+  // NAME_wait ends it and what follows. Empty, or one that is none of the model's own graph: the last of
+  // these.
   std::function<std::optional<uint32_t>(const std::vector<Conversion>&)> submitted_region = {};
   bool bare = false;  // bare.c as well: an example for a board without operating system
   // NAME.c and NAME.h alone, without the headers of include/mrvl and with the weights in NAME.c; the examples
@@ -166,7 +167,8 @@ struct HostCode {
   int64_t arena_bytes = 0, arena_lower_bound_bytes = 0, weights_bytes = 0;
   int64_t half_bytes = 0;  // of these, weights of 16 bits
   int64_t port_bytes = 0;  // inputs and outputs, at their bounds
-  std::optional<uint32_t> submitted_region = {};  // the one that NAME_submit hands over; nullopt: there is none
+  std::optional<uint32_t> submitted_region =
+      {};  // the one that NAME_submit hands over; nullopt: there is none
   ArenaPeak peak;
 };
 

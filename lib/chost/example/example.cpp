@@ -84,7 +84,8 @@ std::string bind_tensors(const Interface& interface, std::string_view inputs, st
   }
   for (size_t i = 0; i < interface.outputs.size(); ++i) {
     const auto& p = interface.outputs[i];
-    out += fmt::format("  {}.{} = ({}*){}[{}].data;\n", outputs, p.field, ops::c_type(p.type.elem), out_tensors, i);
+    out += fmt::format("  {}.{} = ({}*){}[{}].data;\n", outputs, p.field, ops::c_type(p.type.elem),
+                       out_tensors, i);
   }
   return out;
 }
@@ -111,9 +112,10 @@ std::string submit_one(const Interface& interface, bool threads) {
   return "\n" + std::string(kernel(Piece::example_flight).text) +
          "\nstatic int submit_one(const tensor* in, flight* f, const K_device* device, K_error* error) {\n" +
          bind_tensors(interface, "f->inputs", "f->outputs", "f->out") +
-         fmt::format("  return K_submit(&f->inputs, &f->outputs, f->arena, device, {}NULL, NULL, &f->run, "
-                     "error);\n}}\n",
-                     threads ? "&workers, " : "");
+         fmt::format(
+             "  return K_submit(&f->inputs, &f->outputs, f->arena, device, {}NULL, NULL, &f->run, "
+             "error);\n}}\n",
+             threads ? "&workers, " : "");
 }
 
 // In a text that has it once.
@@ -127,7 +129,8 @@ constexpr std::string_view kBench = "int rc = bench(a->bench, in, out, arena, de
 
 // Beside what takes the arguments, the measurements, and what runs all.
 std::string example_run(bool flights) {
-  const std::string main = std::string(kernel(Piece::example_main).text), bench(kernel(Piece::example_bench).text),
+  const std::string main = std::string(kernel(Piece::example_main).text),
+                    bench(kernel(Piece::example_bench).text),
                     run = std::string(kernel(Piece::example_run).text);
   if (!flights) return "\n" + main + "\n" + bench + "\n" + run;
   return "\n" + replaced(main, "[--steps] ", "[--steps] [--in-flight N] ") + "\n" + bench + "\n" +
@@ -252,10 +255,10 @@ constexpr std::string_view kAllocate = "allocate(K_ARENA_BYTES)";
 std::string main_text(const Program& program, bool large) {
   const bool device = !program.module.regions.empty(), threads = program.options.threads > 1;
   std::string text(!device ? kMainHost : program.options.targets.size() > 1 ? kMainDevices : kMainDevice);
-  text.replace(
-      text.find("{0}"), 3,
-      std::string(program.options.trace_values ? kTakeDump : "") + std::string(threads ? kStart : "") +
-          std::string(device && flight_obstacle(program).empty() ? kTakeFlights : ""));
+  text.replace(text.find("{0}"), 3,
+               std::string(program.options.trace_values ? kTakeDump : "") +
+                   std::string(threads ? kStart : "") +
+                   std::string(device && flight_obstacle(program).empty() ? kTakeFlights : ""));
   text.replace(text.find("{1}"), 3, threads ? kStop : "");
   if (program.options.weights == WeightsAs::Blob)
     text.insert(text.find(kParsed) + kParsed.size(), kLoadWeights);

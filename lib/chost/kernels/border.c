@@ -33,8 +33,8 @@ static void K_turn_eight(const uint16_t* x, ptrdiff_t x_row, uint16_t* y, ptrdif
 #endif
 
 /* y[column][row] = x[row][column]; rows of x and of y begin x_row and y_row words apart. */
-static void K_turn_tile(const uint16_t* x, ptrdiff_t x_row, uint16_t* y, ptrdiff_t y_row, ptrdiff_t rows,
-    ptrdiff_t columns) {
+static void K_turn_tile(
+    const uint16_t* x, ptrdiff_t x_row, uint16_t* y, ptrdiff_t y_row, ptrdiff_t rows, ptrdiff_t columns) {
 #if K_VW
   const ptrdiff_t whole_rows = rows - rows % 8, whole = columns - columns % 8;
   for (ptrdiff_t j = 0; j < whole; j += 8) {
@@ -61,7 +61,8 @@ static void K_turn$form(const $element* restrict x, $element* restrict y, ptrdif
   for (ptrdiff_t j = 0; j < columns; j += K_TILE)
     for (ptrdiff_t i = 0; i < rows; i += K_TILE)
       for (ptrdiff_t k = j; k < j + K_in_tile(j, columns, K_TILE); ++k)
-        for (ptrdiff_t r = i; r < i + K_in_tile(i, rows, K_TILE); ++r) memcpy(y + k * y_row + r, x + r * x_row + k, sizeof *y);
+        for (ptrdiff_t r = i; r < i + K_in_tile(i, rows, K_TILE); ++r)
+          memcpy(y + k * y_row + r, x + r * x_row + k, sizeof *y);
 }
 
 //@ piece turn_words: in_tile turn_tile
@@ -69,7 +70,8 @@ static void K_turn_words(const uint16_t* restrict x, uint16_t* restrict y, ptrdi
     ptrdiff_t x_row, ptrdiff_t y_row) {
   for (ptrdiff_t j = 0; j < columns; j += K_TILE)
     for (ptrdiff_t i = 0; i < rows; i += K_TILE)
-      K_turn_tile(x + i * x_row + j, x_row, y + j * y_row + i, y_row, K_in_tile(i, rows, K_TILE), K_in_tile(j, columns, K_TILE));
+      K_turn_tile(x + i * x_row + j, x_row, y + j * y_row + i, y_row, K_in_tile(i, rows, K_TILE),
+          K_in_tile(j, columns, K_TILE));
 }
 
 //@ piece narrow_floats: f32_to_f16
@@ -86,7 +88,7 @@ typedef short K_shorts __attribute__((vector_size(K_VW * 2)));
 static K_shorts K_narrow_vec(K_vec v) {
   typedef int32_t ints __attribute__((vector_size(K_VW * 4)));
   const ints bits = (ints)v, mag = bits & 0x7fffffff;
-  const ints is_small = mag < 0x38800000, too_large = mag >= 0x477ff000, is_nan = mag > 0x7f800000;
+  const ints is_small = mag<0x38800000, too_large = mag >= 0x477ff000, is_nan = mag> 0x7f800000;
   ints h = (mag - 0x38000000 + 0xfff + (mag >> 13 & 1)) >> 13;
   const ints small = (ints)((K_vec)(mag & is_small) + 0.5f) - 0x3f000000;
   h = K_SELECTED(is_small, small, h);
@@ -152,15 +154,16 @@ static void K_widen_halves(const uint16_t* x, float* y, ptrdiff_t n) {
 
 //@ piece narrow_turn: in_tile turn_tile narrow_floats
 /* The same, of floats that become fp16; what it returns is that of K_narrow_floats. */
-static uint32_t K_narrow_turn(const float* restrict x, uint16_t* restrict y, ptrdiff_t rows, ptrdiff_t columns,
-    ptrdiff_t x_row, ptrdiff_t y_row) {
+static uint32_t K_narrow_turn(const float* restrict x, uint16_t* restrict y, ptrdiff_t rows,
+    ptrdiff_t columns, ptrdiff_t x_row, ptrdiff_t y_row) {
   uint16_t tile[K_TILE_CHANNELS * K_TILE_PIXELS];
   uint32_t beyond = 0u;
   for (ptrdiff_t j = 0; j < columns; j += K_TILE_PIXELS) {
     const ptrdiff_t n = K_in_tile(j, columns, K_TILE_PIXELS);
     for (ptrdiff_t i = 0; i < rows; i += K_TILE_CHANNELS) {
       const ptrdiff_t m = K_in_tile(i, rows, K_TILE_CHANNELS);
-      for (ptrdiff_t r = 0; r < m; ++r) beyond |= K_narrow_floats(x + (i + r) * x_row + j, tile + r * K_TILE_PIXELS, n);
+      for (ptrdiff_t r = 0; r < m; ++r)
+        beyond |= K_narrow_floats(x + (i + r) * x_row + j, tile + r * K_TILE_PIXELS, n);
       K_turn_tile(tile, K_TILE_PIXELS, y + j * y_row + i, y_row, m, n);
     }
   }

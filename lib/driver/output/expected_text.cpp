@@ -20,10 +20,12 @@ std::vector<const ReportedCrossing*> longest(const std::vector<ReportedCrossing>
 void add_in_flight(const ExpectedTime& e, std::vector<std::string>& lines) {
   if (!e.two_in_flight) return;
   const ReportedInFlight& f = *e.two_in_flight;
-  lines.push_back(fmt::format(
-      "  inferences/s: {:.4g} one after the other, {:.4g} with two in flight (NAME_submit, NAME_wait; bound by the "
-      "{}), {:.4g} of the device alone",
-      e.inferences_per_second.value_or(0), f.inferences_per_second, f.bound_by, f.inferences_per_second_device));
+  lines.push_back(
+      fmt::format("  inferences/s: {:.4g} one after the other, {:.4g} with two in flight (NAME_submit, "
+                  "NAME_wait; bound by the "
+                  "{}), {:.4g} of the device alone",
+                  e.inferences_per_second.value_or(0), f.inferences_per_second, f.bound_by,
+                  f.inferences_per_second_device));
 }
 
 void add_values(const std::vector<ReportedCrossing>& list, const char* way, std::vector<std::string>& lines) {

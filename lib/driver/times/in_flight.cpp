@@ -1,6 +1,6 @@
 // What is saved by two runs at once. While the device computes a region of run n, the CPU does what comes
-// behind that region in run n - 1, up to the next region; and if the region is the last one, what comes before
-// the first region in run n + 1. All else stays one after the other.
+// behind that region in run n - 1, up to the next region; and if the region is the last one, what comes
+// before the first region in run n + 1. All else stays one after the other.
 #include "times/in_flight.h"
 
 #include <algorithm>

@@ -102,8 +102,8 @@ static int submit(void* context, void* handle, const mrvl_input* inputs, size_t 
   job* j = malloc(sizeof *j);
   *ticket = NULL;
   if (!j) return NO_MEMORY;
-  /* TODO: refuse ports as `run` does; 1. copy inputs and clean the cache; 2. start the job, or queue it behind
-   * those that run: MRVL_DEVICE_IN_FLIGHT of them at least. */
+  /* TODO: refuse ports as `run` does; 1. copy inputs and clean the cache; 2. start the job, or queue it
+   * behind those that run: MRVL_DEVICE_IN_FLIGHT of them at least. */
   j->code = run(context, handle, inputs, input_count, outputs, output_count);
   if (j->code == BAD_PORTS) {
     free(j);
@@ -118,7 +118,8 @@ static int wait_for(void* context, void* handle, void* ticket) {
   const int code = j->code;
   (void)context;
   (void)handle;
-  /* TODO: wait for the interrupt of this job, no longer than the limit counted from its begin; 3. of `run`. */
+  /* TODO: wait for the interrupt of this job, no longer than the limit counted from its begin; 3. of `run`.
+   */
   free(j);
   return code;
 }

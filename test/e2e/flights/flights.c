@@ -58,7 +58,8 @@ static int load(NAME_device* device, const mrvl_device* table) {
   memset(device, 0, sizeof *device);
   device->device = table;
   for (int r = 0; r < NAME_REGION_COUNT; ++r)
-    if (NAME_load(device, r, binaries[r], sizes[r], &error) != 0) return fail("a region was not loaded", "NAME");
+    if (NAME_load(device, r, binaries[r], sizes[r], &error) != 0)
+      return fail("a region was not loaded", "NAME");
   return 0;
 }
 
@@ -114,7 +115,8 @@ static int check_bits(const mrvl_device* table, int depth) {
   if (load(&device, table) != 0) return 1;
   fly(&device, images, depth);
   for (int i = 0; i < IMAGES; ++i)
-    if (images[i].rc != 0 || !same(&images[i], &expected[i]) || !equal_errors(&images[i].error, &expected[i].error))
+    if (images[i].rc != 0 || !same(&images[i], &expected[i]) ||
+        !equal_errors(&images[i].error, &expected[i].error))
       return fail("other bits or flags in flight", "NAME");
   NAME_unload(&device);
   return 0;
@@ -188,7 +190,8 @@ static int check_misuse(void) {
   if (load(&device, simulator) != 0) return 1;
   if (NAME_wait(&flight, &error) != NAME_ERROR_ARGUMENT || NAME_wait(NULL, &error) != NAME_ERROR_ARGUMENT)
     return fail("wait without submit", "NAME");
-  if (NAME_submit(&images[0].in, &images[0].out, arena, &device, NULL, NULL, NULL, &error) != NAME_ERROR_ARGUMENT)
+  if (NAME_submit(&images[0].in, &images[0].out, arena, &device, NULL, NULL, NULL, &error) !=
+      NAME_ERROR_ARGUMENT)
     return fail("submit without a flight", "NAME");
   if (NAME_submit(NULL, &images[0].out, arena, &device, NULL, NULL, &flight, &error) != NAME_ERROR_ARGUMENT ||
       NAME_wait(&flight, &error) != NAME_ERROR_ARGUMENT)

@@ -43,8 +43,7 @@ int main(void) {
       if (form == 1) K_turn_words((const uint16_t*)x, (uint16_t*)y, rows, columns, x_row, y_row);
       if (form == 2) K_turn_longs(x, y, rows, columns, x_row, y_row);
       if (form == 3) told = K_narrow_turn((const float*)x, (uint16_t*)y, rows, columns, x_row, y_row);
-      if (form == 3)
-        beyond = plain_narrow((const float*)x, (uint16_t*)expected, rows, columns, x_row, y_row);
+      if (form == 3) beyond = plain_narrow((const float*)x, (uint16_t*)expected, rows, columns, x_row, y_row);
       if (form == 4) K_widen_turn((const uint16_t*)x, (float*)y, rows, columns, x_row, y_row);
       for (ptrdiff_t i = 0; i < rows && form != 3; ++i)
         for (ptrdiff_t j = 0; j < columns; ++j) {
