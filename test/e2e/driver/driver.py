@@ -36,7 +36,7 @@ SAID = {
     20: "submit takes fewer runs than MRVL_DEVICE_IN_FLIGHT",
     21: "submit takes an output that is too short",
     22: "the error of a run in flight comes with another one",
-    23: "a run in flight fails",
+    23: "in flight",
     24: "a run in flight has another error than run",
     25: "flags are not those of the run waited for",
 }
