@@ -77,9 +77,25 @@ typedef struct mrvl_device {
   /* Bytes of an output, from its begin, that the device wrote in the last run on this handle, by the device's
    * own count. May be null where nothing counts: a stub then looks whether the last byte was written. */
   size_t (*written)(void* context, void* model, size_t output);
+
+  /* Hands a run to the device and returns at once; `wait` ends it. Both may be null, together: a caller then
+   * has `run`. Ports as of `run`, refused as there; the two arrays need not outlive the call. What they point
+   * at is the driver's until `wait` has returned: inputs stay as they are, outputs are not touched. Not 0:
+   * nothing was begun, and *ticket means nothing. A handle takes MRVL_DEVICE_IN_FLIGHT runs at once at least;
+   * a driver that has no room for one more waits here until it has. Runs of a handle, those of `run` among
+   * them, begin in the order of the calls. The limit of `limit_time` counts from when the device begins the
+   * run. */
+  int (*submit)(void* context, void* model, const mrvl_input* inputs, size_t input_count,
+                const mrvl_output* outputs, size_t output_count, void** ticket);
+  /* Waits for the end of that run, and returns what `run` would have. Once for each ticket, in any order.
+   * `cycles`, `flags`, `failed_at`, `ran` and `written` are then of this run. */
+  int (*wait)(void* context, void* model, void* ticket);
 } mrvl_device;
 
 #define MRVL_NO_INSTRUCTION 0xffffffffu
+
+/* Runs that a handle of a driver with `submit` takes before the first of them is waited for. */
+#define MRVL_DEVICE_IN_FLIGHT 4
 
 /* Codes of `load` and `run` that mean the same with every driver; all others are the driver's own. */
 /* No end within the time limit: the device hangs, or its interrupt was lost. */
@@ -101,7 +117,7 @@ typedef struct mrvl_device {
 #define MRVL_DEVICE_INIT                                                                                \
   {                                                                                                     \
     MRVL_DEVICE_VERSION, (uint32_t)sizeof(mrvl_device), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-        NULL, NULL, NULL                                                                                \
+        NULL, NULL, NULL, NULL, NULL                                                                    \
   }
 
 /* Whether the table of a driver, perhaps compiled with an older header, has the member. */
@@ -169,6 +185,11 @@ typedef struct mrvl_fault {
 /* From now on; replaces the fault before. Also set by $MRVL_SIMULATOR_FAULT when the device is opened:
  * KIND[@INSTRUCTION][:BYTES][+AFTER][xRUNS], KIND as above in small letters: "hang@12x1". */
 void mrvl_simulator_fault(mrvl_device* device, const mrvl_fault* fault);
+/* From now on, if `paced` is not 0, the device has one job at a time, in the order of the calls, and
+ * each takes the time of its cycles, as on hardware. For measuring images a second. That the simulation
+ * itself takes longer does not count where a handle has met the inputs before, among its last four: the
+ * outputs are those of that time. Also set by $MRVL_SIMULATOR_PACE, 1, when the device is opened. */
+void mrvl_simulator_pace(mrvl_device* device, int paced);
 /* Text of the last error of this device, never null. */
 const char* mrvl_simulator_error(const mrvl_device* device);
 

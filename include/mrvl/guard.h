@@ -93,13 +93,26 @@ static inline void mrvl_guard_shut(unsigned char* gap, size_t bytes, int first) 
 #endif
 }
 
+/* Buffers that lie where this one does were needed before it: a region converts, runs and converts back. */
+static inline void mrvl_guard_forget(mrvl_guard* guard, size_t offset, size_t bytes) {
+  int kept = 0;
+  for (int i = 0; i < guard->count; ++i) {
+    const size_t begin = guard->offset[i], end = begin + 3 * mrvl_guard_room(guard->size[i]);
+    if (begin < offset + 3 * mrvl_guard_room(bytes) && offset < end) continue;
+    guard->offset[kept] = begin;
+    guard->size[kept++] = guard->size[i];
+  }
+  guard->count = kept;
+}
+
 static inline unsigned char* mrvl_guard_open(mrvl_guard* guard, unsigned char* a, size_t offset,
                                              size_t bytes) {
   const size_t room = mrvl_guard_room(bytes);
   unsigned char* const data = a + offset + room;
   for (int i = 0; i < guard->count; ++i) {
-    if (guard->offset[i] == offset) return data;
+    if (guard->offset[i] == offset && guard->size[i] == bytes) return data;
   }
+  mrvl_guard_forget(guard, offset, bytes);
   mrvl_guard_shut(a + offset, room, 1);
   mrvl_guard_shut(data + bytes, 2 * room - bytes, 0);
 #ifdef MRVL_GUARD_ASAN

@@ -82,10 +82,6 @@ std::string_view device_type(const backend::Port& port) {
   return ops::c_type(port.type);
 }
 
-bool is_half_port(const backend::Port& port) {
-  return port.type == ElementType::F16;
-}
-
 }  // namespace
 
 bool keeps_order(const Shape& shape, const std::vector<int64_t>& perm) {
@@ -117,32 +113,158 @@ Status find_crossings(Program& program) {
   return {};
 }
 
+namespace {
+
+// One value rewritten: which side is the model's, and the types of both.
+struct Rewrite {
+  Border border;
+  ElementType from, to;
+  bool to_stored;  // from the host's order to the stored one
+  bool narrows() const { return from == ElementType::F32 && to == ElementType::F16; }
+  bool widens() const { return from == ElementType::F16 && to == ElementType::F32; }
+};
+
+// How many channels are few: their number is a constant of the loops then, which compilers make vectors of.
+// Of few channels, so many pixels become fp16 at a time.
+constexpr int64_t kFewChannels = 8, kPixelsAtOnce = 128;
+
+class RewriteText {
+ public:
+  RewriteText(Function& f, const Rewrite& r, std::string x, std::string y)
+      : f_(f), r_(r), b_(r.border), x_(std::move(x)), y_(std::move(y)) {}
+
+  // False: there is nothing that plain loops do not do as well.
+  bool emit() {
+    const bool converts = r_.narrows() || r_.widens();
+    if (b_.extents.empty() || (!converts && !kernel_of_equal())) return false;
+    channels_ = b_.extents.size() - 1;
+    const auto it = std::ranges::find(b_.host_strides, 1);
+    if (it == b_.host_strides.end()) return false;
+    pixels_ = static_cast<size_t>(it - b_.host_strides.begin());
+    if (pixels_ == channels_) return r_.narrows() && emit_rows();
+    if (few() && !r_.narrows()) return false;  // compilers make vectors of these loops
+    open_others();
+    few() ? narrow_few() : turn();
+    close_others();
+    return true;
+  }
+
+ private:
+  int64_t channels() const { return b_.extents[channels_]; }
+  int64_t pixels() const { return b_.extents[pixels_]; }
+  bool few() const { return channels() < kFewChannels; }
+
+  std::optional<Piece> kernel_of_equal() const {
+    if (r_.from != r_.to) return std::nullopt;
+    switch (byte_size(r_.from)) {
+      case 1:
+        return Piece::turn_bytes;
+      case 2:
+        return Piece::turn_words;
+      case 4:
+        return Piece::turn_longs;
+      default:
+        return std::nullopt;
+    }
+  }
+  // As the kernels have them: integers of the size.
+  std::string as_words(const std::string& pointer, std::string_view qualifier) const {
+    if (r_.from != r_.to) return pointer;
+    constexpr std::string_view kTypes[] = {"", "uint8_t", "uint16_t", "", "uint32_t"};
+    return fmt::format("({}{}*)({}void*){}", qualifier, kTypes[byte_size(r_.from)], qualifier, pointer);
+  }
+
+  // Loops over the dimensions that are neither channels nor pixels.
+  void open_others() {
+    for (size_t d = 0; d < b_.extents.size(); ++d)
+      if (d != channels_ && d != pixels_) f_.loop(fmt::format("i{}", d), b_.extents[d]);
+  }
+  void close_others() {
+    for (size_t d = 0; d < b_.extents.size(); ++d)
+      if (d != channels_ && d != pixels_) f_.close();
+  }
+  std::string at(const std::string& pointer, const Shape& strides) const {
+    std::string text = pointer;
+    for (size_t d = 0; d < b_.extents.size(); ++d)
+      if (d != channels_ && d != pixels_) text += fmt::format(" + i{} * {}", d, strides[d]);
+    return text == pointer ? pointer : "(" + text + ")";
+  }
+  std::string from() const { return at(x_, r_.to_stored ? b_.host_strides : b_.device_strides); }
+  std::string to() const { return at(y_, r_.to_stored ? b_.device_strides : b_.host_strides); }
+  std::string beyond() const { return r_.narrows() ? "beyond |= " : ""; }
+
+  // In the same order on both sides, as far as elements lie side by side.
+  bool emit_rows() {
+    open_others();
+    f_.put("beyond |= {}({}, {}, {});", f_.need(Piece::narrow_floats), from(), to(), channels());
+    close_others();
+    return true;
+  }
+
+  void turn() {
+    const Piece piece = r_.narrows()  ? Piece::narrow_turn
+                        : r_.widens() ? Piece::widen_turn
+                                      : *kernel_of_equal();
+    const int64_t host = b_.host_strides[channels_], device = b_.device_strides[pixels_];
+    const std::string call =
+        fmt::format("{}({}, {}", f_.need(piece), as_words(from(), "const "), as_words(to(), ""));
+    if (r_.to_stored) {
+      f_.put("{}{}, {}, {}, {}, {});", beyond(), call, channels(), pixels(), host, device);
+    } else {
+      f_.put("{}{}, {}, {}, {}, {});", beyond(), call, pixels(), channels(), device, host);
+    }
+  }
+
+  void narrow_few() {
+    const int64_t host = b_.host_strides[channels_], device = b_.device_strides[pixels_];
+    const int64_t row = std::min(pixels(), kPixelsAtOnce);
+    f_.put("uint16_t tile[{}];", channels() * row);
+    f_.open(fmt::format("for (ptrdiff_t p = 0; p < {}; p += {})", pixels(), row));
+    f_.put("const ptrdiff_t n = {0} - p < {1} ? {0} - p : {1};", pixels(), row);
+    for (int64_t c = 0; c < channels(); ++c)
+      f_.put("beyond |= {}({} + {} + p, tile + {}, n);", f_.need(Piece::narrow_floats), from(), c * host,
+             c * row);
+    f_.open("for (ptrdiff_t k = 0; k < n; ++k)");
+    for (int64_t c = 0; c < channels(); ++c)
+      f_.put("{}[(p + k) * {} + {}] = tile[{} + k];", to(), device, c, c * row);
+    f_.close();
+    f_.close();
+  }
+
+  Function& f_;
+  const Rewrite& r_;
+  const Border& b_;
+  std::string x_, y_;
+  size_t channels_ = 0, pixels_ = 0;
+};
+
+}  // namespace
+
 Call emit_to_device(Program& program, ir::NodeId node, const backend::Port& port, BufferId to,
                     std::string_view what) {
   Function f(program, {node}, what);
   f.describe(value_comment(program, port.value, "to the form of the device"));
   const TensorType& type = program.graph.value(port.value).type;
-  Border b = border_of(type.shape, port.perm);
+  const Rewrite r{border_of(type.shape, port.perm), type.elem, port.type, true};
   std::string x = f.read(port.value, "x"), y = f.write_buffer(to, device_type(port), "y");
-  bool half = type.elem == ElementType::F16;
-  const bool narrows = !half && is_half_port(port);
-  if (narrows) {
+  if (r.narrows()) {
     f.pass("uint32_t* restrict converted", program.is_body() ? "&state->converted" : "&state.converted");
     f.put("uint32_t beyond = 0u;");
   }
-  begin_loops(f, b, false);
-  std::string element = fmt::format("{}[{}]", x, index(b.host_strides));
-  if (narrows) {
-    // What fp16 does not hold is told as an instruction of the device tells it (K_take_flags).
-    f.put("const float v = {};", element);
-    f.put("const uint16_t h = {}(v);", f.need(Piece::f32_to_f16));
-    f.put("beyond |= (uint32_t)((h & 0x7fffu) == 0x7c00u) & (uint32_t)(v - v == 0.0f);");
-    element = "h";
+  if (!RewriteText(f, r, x, y).emit()) {
+    begin_loops(f, r.border, false);
+    std::string element = fmt::format("{}[{}]", x, index(r.border.host_strides));
+    if (r.narrows()) {
+      f.put("beyond |= {}(&{}, &{}[{}], 1);", f.need(Piece::narrow_floats), element, y,
+            index(r.border.device_strides));
+    } else {
+      if (r.widens()) element = fmt::format("{}({})", f.need(Piece::f16_to_f32), element);
+      f.put("{}[{}] = {};", y, index(r.border.device_strides), element);
+    }
+    end_loops(f, r.border);
   }
-  if (half && !is_half_port(port)) element = fmt::format("{}({})", f.need(Piece::f16_to_f32), element);
-  f.put("{}[{}] = {};", y, index(b.device_strides), element);
-  end_loops(f, b);
-  if (narrows) f.put("*converted |= beyond * MRVL_FLAG_OVERFLOW;");
+  // What fp16 does not hold is told as an instruction of the device tells it (K_take_flags).
+  if (r.narrows()) f.put("*converted |= beyond * MRVL_FLAG_OVERFLOW;");
   return f.finish();
 }
 
@@ -169,15 +291,15 @@ Call emit_from_device(Program& program, ir::NodeId node, const backend::Port& po
   Function f(program, {node}, what);
   f.describe(value_comment(program, port.value, "from the form of the device"));
   const TensorType& type = program.graph.value(port.value).type;
-  Border b = border_of(type.shape, port.perm);
-  std::string x = f.read_buffer(from, device_type(port), "x"), y = f.write(port.value, "y");
-  begin_loops(f, b, true);
-  std::string element = fmt::format("{}[{}]", x, index(b.device_strides));
-  bool half = type.elem == ElementType::F16;
-  if (!half && is_half_port(port)) element = fmt::format("{}({})", f.need(Piece::f16_to_f32), element);
-  if (half && !is_half_port(port)) element = fmt::format("{}({})", f.need(Piece::f32_to_f16), element);
-  f.put("{}[{}] = {};", y, index(b.host_strides), element);
-  end_loops(f, b);
+  const Rewrite r{border_of(type.shape, port.perm), port.type, type.elem, false};
+  const std::string x = f.read_buffer(from, device_type(port), "x"), y = f.write(port.value, "y");
+  if (!r.narrows() && RewriteText(f, r, x, y).emit()) return f.finish();
+  begin_loops(f, r.border, true);
+  std::string element = fmt::format("{}[{}]", x, index(r.border.device_strides));
+  if (r.widens()) element = fmt::format("{}({})", f.need(Piece::f16_to_f32), element);
+  if (r.narrows()) element = fmt::format("{}({})", f.need(Piece::f32_to_f16), element);
+  f.put("{}[{}] = {};", y, index(r.border.host_strides), element);
+  end_loops(f, r.border);
   return f.finish();
 }
 

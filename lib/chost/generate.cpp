@@ -105,7 +105,8 @@ Result<HostCode> generate_module(const ir::Graph& graph, const Options& options,
   MRVLC_ASSIGN(ArenaResult arena, plan_program_arena(program));
   named.name = options.name;
   const Interface interface = make_interface(program);
-  std::string header = header_text(program, interface, arena.bytes);
+  const RunText run(program, &interface, arena);
+  std::string header = header_text(program, interface, arena.bytes, run.view_count());
   const PublicNames names(options.name, header);
   named.name = kLocalName;
   CSource source = source_text(program, interface, arena, names);
@@ -116,6 +117,7 @@ Result<HostCode> generate_module(const ir::Graph& graph, const Options& options,
   code.arena_bytes = arena.bytes;
   code.arena_lower_bound_bytes = arena.lower_bound;
   code.peak = arena.peak;
+  code.submitted_region = run.submitted_region();
   code.port_bytes = port_bytes(graph);
   code.weights_bytes = static_cast<int64_t>(program.weights.blob().size());
   code.weights = options.weights;

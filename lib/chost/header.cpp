@@ -300,7 +300,8 @@ std::string error_macros(const Program& program) {
 
 }  // namespace
 
-std::string header_text(const Program& program, const Interface& interface, int64_t arena_bytes) {
+std::string header_text(const Program& program, const Interface& interface, int64_t arena_bytes,
+                        size_t views) {
   const std::string& p = program.options.name;
   std::string out = usage_comment(program, interface);
   out += fmt::format(
@@ -348,7 +349,7 @@ std::string header_text(const Program& program, const Interface& interface, int6
       "    void* user, {0}_error* error);\n{2}\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n",
       p, std::max<size_t>(1, program.module.regions.size()),
       state_declarations(program, interface) + infer_declaration(program, interface) + threads_text(program) +
-          load_weights_text(program) + load_text(program),
+          flight_declarations(program, views) + load_weights_text(program) + load_text(program),
       program.options.targets.size() > 1 ? fmt::format("devices[{}_DEVICE_COUNT]", p) : "device",
       (program.options.weights == WeightsAs::Blob
            ? fmt::format("  const void* weights; /* {}_load_weights */\n", p)

@@ -84,6 +84,10 @@ void RunText::add_regions(CSource& out) const {
       "}};\n\n",
       prefix_, o.on_device_error.retries, overflow_cpu, stop));
   out.add(instantiate(Piece::device, prefix_, {}));
+  if (flight_obstacle(program_).empty()) {
+    out.add("\n");
+    out.add(instantiate(Piece::device_flight, prefix_, {}));
+  }
   for (const bool half : {false, true}) {
     const auto is_half = [&](const InputLimit& limit) {
       const ir::ValueId value = program_.graph.inputs()[limit.input];
@@ -97,7 +101,8 @@ void RunText::add_regions(CSource& out) const {
   }
 }
 
-void RunText::device_call(const Step& step) {
+// Opens a block, with the ports of the region.
+void RunText::device_ports(const Step& step) {
   auto ports = [&](const std::vector<BufferId>& buffers) {
     std::string text;
     for (BufferId s : buffers) {
@@ -110,6 +115,10 @@ void RunText::device_call(const Step& step) {
   put("{}", region_comment(program_, step.group.nodes, region_id(step)));
   put("const mrvl_input port_in[] = {{{}}};", ports(step.device_inputs));
   put("const mrvl_output port_out[] = {{{}}};", ports(step.device_outputs));
+}
+
+void RunText::device_call(const Step& step) {
+  device_ports(step);
   put("const int region_rc = {}_run_region(device, {}, port_in, {}u, port_out, {}u, {}, error);", prefix_,
       region_id(step), step.device_inputs.size(), step.device_outputs.size(), program_.state());
   put("if (region_rc {} 0) return region_rc;", step.fallback ? ">" : "!=");

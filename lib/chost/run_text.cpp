@@ -94,10 +94,7 @@ std::string RunText::function(const std::string& symbol) {
   take_input_dims();
   check_inputs();
   tell(told_values_.at_begin());
-  for (const Step& s : program_.steps) {
-    step(s);
-    tell(told_values_.behind(s));
-  }
+  for (const Step& s : program_.steps) whole_step(s);
   copy_outputs();
   tell_dims();
   if (interface_ == nullptr) {
@@ -217,7 +214,8 @@ std::set<ir::ValueId> RunText::viewed_values() const {
   return values;
 }
 
-void RunText::declare_views() {
+// Whether there is an `rc`.
+bool RunText::declare_views() {
   const auto values = viewed_values();
   for (ir::ValueId v : values) {
     const TensorType& type = program_.graph.value(v).type;
@@ -226,7 +224,9 @@ void RunText::declare_views() {
   }
   const bool fallible = std::ranges::any_of(
       program_.steps, [](const Step& step) { return std::ranges::any_of(step.before, &Call::fallible); });
-  if (!values.empty() || fallible) put("int rc = 0;");
+  const bool has_code = !values.empty() || fallible;
+  if (has_code) put("int rc = 0;");
+  return has_code;
 }
 
 void RunText::take_input_dims() {
@@ -296,13 +296,25 @@ void RunText::step(const Step& s) {
     const Call& c = s.before.front();
     return put("{}_LAYER({}, {}({}));", prefix_, expr(s), c.function, arguments(c));
   }
-  auto hook = [&](int done) { put("{}_HOOK({}, {});", prefix_, expr(s), done); };
-  hook(0);
-  for (const Call& c : s.before) call(s, c);
+  before_device(s);
   if (s.group.region >= 0) device_call(s);
+  after_device(s);
+}
+
+void RunText::before_device(const Step& s) {
+  put("{}_HOOK({}, 0);", prefix_, expr(s));
+  for (const Call& c : s.before) call(s, c);
+}
+
+void RunText::after_device(const Step& s) {
   if (!s.fallback)
     for (const Call& c : s.after) call(s, c);
-  hook(1);
+  put("{}_HOOK({}, 1);", prefix_, expr(s));
+}
+
+void RunText::whole_step(const Step& s) {
+  step(s);
+  tell(told_values_.behind(s));
 }
 
 void RunText::put_check(const Step& step, const ElementCheck& check) {

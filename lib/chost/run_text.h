@@ -25,6 +25,11 @@ class RunText {
   bool takes_threads() const { return interface_ != nullptr && program_.options.threads > 1; }
   bool takes_weights() const { return program_.options.weights == WeightsAs::Blob; }
   std::string run_alone() const;
+  // flight_text.cpp: NAME_submit and NAME_wait, as "_submit" and its text; none where flight_obstacle() says
+  // why.
+  std::vector<std::pair<std::string, std::string>> halves();
+  std::optional<uint32_t> submitted_region() const;
+  size_t view_count() const { return viewed_values().size(); }
   // Definitions of the names of the nodes that its calls mention, but those that the module has already.
   std::string names() const;
   // Tells the module what the binaries of the program's regions must be.
@@ -54,14 +59,24 @@ class RunText {
   void check_arguments();
   void take_weights();
   std::set<ir::ValueId> viewed_values() const;
-  void declare_views();
+  bool declare_views();
   void take_input_dims();
   void check_inputs();
   void step(const Step& step);
+  void whole_step(const Step& step);
+  void before_device(const Step& step);
+  void after_device(const Step& step);
   void put_check(const Step& step, const ElementCheck& check);
   std::string arguments(const Call& call) const;
   void call(const Step& step, const Call& call);
+  void device_ports(const Step& step);
   void device_call(const Step& step);
+  std::string submit_function();
+  std::string wait_function();
+  size_t cut_step() const;
+  void begin_half();
+  void take_flight();
+  void keep_flight();
   void cpu_call(const Step& step);
   void declare_cpu_views(const std::vector<ir::ValueId>& values, std::string_view kind,
                          std::string_view qualifier);

@@ -84,6 +84,7 @@ CSource source_text(const Program& program, const Interface& interface, const Ar
           run.names() + "\n");
   out.add(kRunMacros);
   out.add(fail_function(prefix));
+  const auto halves = run.halves();
   out.add(told_values_text(program.module, prefix));
   if (run.takes_weights()) out.add(instantiate(Piece::weights, prefix, {}));
   run.note_regions();
@@ -101,6 +102,10 @@ CSource source_text(const Program& program, const Interface& interface, const Ar
   if (run.takes_threads()) {
     out.add("\n");
     out.add(FunctionText{prefix + "_run", run.run_alone(), {}, program.without_code});
+  }
+  for (const auto& [symbol, text] : halves) {
+    out.add("\n");
+    out.add(FunctionText{prefix + symbol, text, {}, program.without_code});
   }
   return out;
 }

@@ -32,7 +32,13 @@ inline constexpr int64_t kArenaAlign = 64;
 // A type's dimensions as the initializer of an array: "2, 3", "0" where there are none.
 std::string dims_text(const TensorType& type);
 
-std::string header_text(const Program& program, const Interface& interface, int64_t arena_bytes);
+// `views`: of RunText.
+std::string header_text(const Program& program, const Interface& interface, int64_t arena_bytes,
+                        size_t views);
+// flight_text.cpp. Why there is no NAME_submit in a program with regions; empty: there is. What NAME.h says
+// of it.
+std::string flight_obstacle(const Program& program);
+std::string flight_declarations(const Program& program, size_t views);
 // Without NAME_infer, and without weights that are part of it.
 CSource source_text(const Program& program, const Interface& interface, const ArenaResult& arena,
                     const PublicNames& names);

@@ -1,78 +1,26 @@
 // The simulator as a device. No exception leaves: every entry point turns one into an error code and a text.
+#include "simulator_device.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <new>
-#include <optional>
 #include <string>
-#include <thread>
+#include <string_view>
 #include <utility>
-#include <vector>
 
-#include "fault.h"
-#include "mrvl/device.h"
-#include "mrvlc/isa/identity.h"
-#include "mrvlc/plugin/plugin.h"
-#include "mrvlc/plugin/run.h"
-#include "mrvlc/sim/simulator.h"
 #include "mrvlc/target/find.h"
 #include "mrvlc/target/plugin.h"
 
 namespace {
 
-using mrvlc::Result;
-
-enum DeviceError : int {
-  kOk = 0,
-  kBadBinary = 1,
-  kRunFailed = 2,
-  kOutOfMemory = 3,
-  kBadTarget = 4,
-  kBadPorts = 5,
-  kTimeout = MRVL_DEVICE_TIMEOUT
-};
-// Without a limit of the caller's: as a driver of hardware has one.
-constexpr uint64_t kDefaultLimit = 1'000'000;  // microseconds
+using namespace mrvlc::runtime;
 
 static_assert(sizeof(mrvlc::isa::Identity) == MRVL_IDENTITY_BYTES);
-
-struct SimulatorDevice {
-  mrvl_device interface = {};
-  std::optional<mrvlc::target::Machine> machine;  // empty: the target could not be read, or is a plug-in
-  std::optional<mrvlc::plugin::Plugin> plugin;    // which runs its own bytes
-  mutable std::mutex mutex;                       // guards error; models are the caller's to serialise
-  std::string error;
-  unsigned jobs = 0;
-  mrvlc::runtime::Faults faults;
-
-  int fail(int code, std::string text) {
-    std::lock_guard lock(mutex);
-    error = std::move(text);
-    return code;
-  }
-};
-
-struct LoadedModel {
-  std::optional<mrvlc::sim::Simulator> simulator;
-  mrvlc::plugin::File file;  // of a plug-in
-  mrvlc::isa::Identity identity{};
-  uint64_t cycles = 0;
-  uint32_t flags = 0;
-  uint32_t failed_at = MRVL_NO_INSTRUCTION;
-  uint64_t limit = 0;           // of a run, microseconds; 0: none was set
-  std::vector<size_t> written;  // bytes of each output in the last run
-  bool ran = false;             // it did not fail
-  std::vector<std::pair<uint64_t, uint64_t>> times =
-      {};  // of main, the same in every run; made when asked for
-};
-static_assert(static_cast<uint32_t>(mrvlc::sim::Flag::Overflow) == MRVL_FLAG_OVERFLOW &&
-              static_cast<uint32_t>(mrvlc::sim::Flag::Invalid) == MRVL_FLAG_INVALID);
 
 SimulatorDevice& device_of(void* context) {
   return *static_cast<SimulatorDevice*>(context);
@@ -125,141 +73,86 @@ void unload(void*, void* model) {
   delete static_cast<LoadedModel*>(model);
 }
 
-uint64_t bytes_of(const mrvlc::isa::Port& port) {
-  return port.bytes();
-}
-uint64_t bytes_of(uint64_t bytes) {
-  return bytes;
+LoadedModel& model_of(void* handle) {
+  return *static_cast<LoadedModel*>(handle);
 }
 
-// Why these are not the buffers of the ports; empty when they are.
-template <class Port, class Buffer>
-std::string ports_fault(const char* kind, const std::vector<Port>& ports, const Buffer* buffers,
-                        size_t count) {
-  if (count != ports.size()) return fmt::format("{} {}s given, the binary has {}", count, kind, ports.size());
-  for (size_t i = 0; i < count; ++i) {
-    const uint64_t bytes = bytes_of(ports[i]);
-    if (buffers[i].bytes != bytes)
-      return fmt::format("{} {} has {} bytes, the binary's has {}", kind, i, buffers[i].bytes, bytes);
-    if (buffers[i].data == nullptr) return fmt::format("{} {} is null", kind, i);
-  }
-  return {};
+Ports ports_of(const mrvl_input* inputs, size_t input_count, const mrvl_output* outputs,
+               size_t output_count) {
+  return {{inputs, inputs + input_count}, {outputs, outputs + output_count}};
 }
 
-// `Program`: what has the ports, isa::Binary or plugin::File.
-template <class Program>
-int check_ports(SimulatorDevice& device, const Program& program, const mrvl_input* inputs, size_t input_count,
-                const mrvl_output* outputs, size_t output_count) {
-  std::string fault = ports_fault("input", program.inputs, inputs, input_count);
-  if (fault.empty()) fault = ports_fault("output", program.outputs, outputs, output_count);
-  if (!fault.empty()) return device.fail(kBadPorts, std::move(fault));
-  return kOk;
+// The run that ended is the one that is told of.
+int keep(SimulatorDevice& device, LoadedModel& model, Outcome outcome) {
+  if (outcome.cycles) model.cycles = *outcome.cycles;
+  model.last = std::move(outcome);
+  return model.last.code == kOk ? kOk : device.fail(model.last.code, model.last.error);
 }
 
-int run_plugin(SimulatorDevice& device, LoadedModel& model, const mrvl_input* inputs, size_t input_count,
-               const mrvl_output* outputs, size_t output_count) {
-  const mrvl_plugin& table = device.plugin->table();
-  if (const int rc = check_ports(device, model.file, inputs, input_count, outputs, output_count); rc != kOk)
-    return rc;
-  if (table.run == nullptr) return device.fail(kRunFailed, "the plug-in does not run its programs");
-  const auto fault = mrvlc::plugin::run(*device.plugin, table.name, model.file, {inputs, input_count},
-                                        {outputs, output_count});
-  return !fault ? kOk
-                : device.fail(kRunFailed,
-                              fmt::format("the function 'run' of the plug-in '{}' {}", table.name, *fault));
-}
-
-// A driver that waits for what does not come, as long as it may.
-int time_out(SimulatorDevice& device, const LoadedModel& model, std::string_view what) {
-  const uint64_t limit = model.limit != 0 ? model.limit : kDefaultLimit;
-  std::this_thread::sleep_for(std::chrono::microseconds(limit));
-  return device.fail(kTimeout, fmt::format("{}: gave up after {} us", what, limit));
-}
-
-// All, or what comes before the byte where a fault cuts them off.
-void write_outputs(LoadedModel& model, const mrvl_fault& fault, const std::vector<std::string>& results,
-                   const mrvl_output* outputs) {
-  const bool cut = fault.kind == MRVL_FAULT_SHORT || fault.kind == MRVL_FAULT_UNTOLD;
-  uint64_t left = cut ? fault.bytes : UINT64_MAX;
-  for (size_t i = 0; i < results.size(); ++i) {
-    const size_t bytes = static_cast<size_t>(std::min<uint64_t>(left, outputs[i].bytes));
-    std::memcpy(outputs[i].data, results[i].data(), bytes);
-    model.written.push_back(fault.kind == MRVL_FAULT_UNTOLD ? outputs[i].bytes : bytes);
-    left -= bytes;
-  }
+// Behind what is in flight, where there is something.
+Outcome run_in_turn(LoadedModel& model, Flights::Work work) {
+  if (model.flights.none()) return work();
+  return model.flights.end(model.flights.begin(std::move(work))).value();
 }
 
 int run(void* context, void* handle, const mrvl_input* inputs, size_t input_count, const mrvl_output* outputs,
         size_t output_count) {
   SimulatorDevice& device = device_of(context);
+  LoadedModel& model = model_of(handle);
+  return keep(device, model, guarded_outcome([&]() -> Outcome {
+                auto work = prepare_run(device, model, ports_of(inputs, input_count, outputs, output_count));
+                if (auto* refused = std::get_if<Outcome>(&work)) return std::move(*refused);
+                return run_in_turn(model, std::get<Flights::Work>(std::move(work)));
+              }));
+}
+
+int submit(void* context, void* handle, const mrvl_input* inputs, size_t input_count,
+           const mrvl_output* outputs, size_t output_count, void** ticket) {
+  SimulatorDevice& device = device_of(context);
+  LoadedModel& model = model_of(handle);
+  *ticket = nullptr;
   return guarded(device, [&]() -> int {
-    auto& model = *static_cast<LoadedModel*>(handle);
-    model.flags = 0;
-    model.failed_at = MRVL_NO_INSTRUCTION;
-    model.ran = false;
-    model.written.clear();
-    if (device.plugin) return run_plugin(device, model, inputs, input_count, outputs, output_count);
-    const mrvlc::isa::Binary& binary = model.simulator->binary();
-    if (const int rc = check_ports(device, binary, inputs, input_count, outputs, output_count); rc != kOk)
-      return rc;
-    const mrvl_fault fault = device.faults.next_run(binary.main.size());
-    if (fault.kind == MRVL_FAULT_ERROR || fault.kind == MRVL_FAULT_HANG) {
-      model.failed_at = fault.instruction;
-      if (fault.kind == MRVL_FAULT_HANG) return time_out(device, model, "hung, as was asked for");
-      return device.fail(kRunFailed,
-                         fmt::format("instruction {} failed, as was asked for", fault.instruction));
-    }
-    std::vector<std::span<const std::byte>> given;
-    for (size_t i = 0; i < input_count; ++i)
-      given.emplace_back(static_cast<const std::byte*>(inputs[i].data), inputs[i].bytes);
-    std::vector<std::string> results;
-    mrvlc::sim::Options options;
-    options.keep_events = false;
-    options.jobs = device.jobs;
-    auto report = model.simulator->run(given, results, options);
-    if (!report.ok()) return device.fail(kRunFailed, report.error().message);
-    if (!report->hazards.empty()) {
-      const mrvlc::sim::Hazard& hazard = report->hazards.front();
-      if (hazard.section == mrvlc::sim::Section::Main) model.failed_at = hazard.second;
-      return device.fail(kRunFailed, "hazard: " + hazard.what);
-    }
-    model.cycles = report->total_cycles();
-    const double microseconds = static_cast<double>(model.cycles) / (device.machine->clock_ghz * 1e3);
-    if (model.limit != 0 && microseconds > static_cast<double>(model.limit))
-      return device.fail(kTimeout, fmt::format("the run takes {:.1f} us, the time limit is {} us",
-                                               microseconds, model.limit));
-    write_outputs(model, fault, results, outputs);
-    if (fault.kind == MRVL_FAULT_INTERRUPT)
-      return time_out(device, model, "the interrupt was lost, as was asked for");
-    model.flags = report->flags;
-    model.ran = true;
+    auto work = prepare_run(device, model, ports_of(inputs, input_count, outputs, output_count));
+    if (const auto* refused = std::get_if<Outcome>(&work)) return device.fail(refused->code, refused->error);
+    *ticket = model.flights.begin(std::get<Flights::Work>(std::move(work)));
     return kOk;
   });
 }
 
+int wait(void* context, void* handle, void* ticket) {
+  SimulatorDevice& device = device_of(context);
+  LoadedModel& model = model_of(handle);
+  return guarded(device, [&]() -> int {
+    auto outcome = model.flights.end(ticket);
+    if (!outcome) return device.fail(kBadTicket, "there is no such run, or it was waited for");
+    return keep(device, model, std::move(*outcome));
+  });
+}
+
 const unsigned char* identity(void*, void* model) {
-  return static_cast<LoadedModel*>(model)->identity.data();
+  return model_of(model).identity.data();
 }
 
 uint64_t cycles(void*, void* model) {
-  return static_cast<LoadedModel*>(model)->cycles;
+  return model_of(model).cycles;
 }
 
 uint32_t flags(void*, void* model) {
-  return static_cast<LoadedModel*>(model)->flags;
+  return model_of(model).last.flags;
 }
 
 uint32_t failed_at(void*, void* model) {
-  return static_cast<LoadedModel*>(model)->failed_at;
+  return model_of(model).last.failed_at;
 }
 
 int ran(void* context, void* handle, uint32_t instruction, uint64_t* begin, uint64_t* end) {
   SimulatorDevice& device = device_of(context);
   return guarded(device, [&]() -> int {
-    auto& model = *static_cast<LoadedModel*>(handle);
+    LoadedModel& model = model_of(handle);
     const size_t count = model.simulator ? model.simulator->binary().main.size() : 0;
-    if (!model.ran || instruction >= count) return kRunFailed;
+    if (!model.last.ran || instruction >= count) return kRunFailed;
     if (model.times.empty()) {
+      const std::lock_guard lock(model.simulates);
       auto report = model.simulator->time_only();
       if (!report.ok()) return device.fail(kRunFailed, report.error().message);
       model.times.resize(count);
@@ -276,12 +169,12 @@ int limit_time(void* context, void* handle, uint64_t microseconds) {
   SimulatorDevice& device = device_of(context);
   if (device.plugin && microseconds != 0)
     return device.fail(kRunFailed, "how long a plug-in runs cannot be limited");
-  static_cast<LoadedModel*>(handle)->limit = microseconds;
+  model_of(handle).limit = microseconds;
   return kOk;
 }
 
 size_t written(void*, void* handle, size_t output) {
-  const std::vector<size_t>& bytes = static_cast<LoadedModel*>(handle)->written;
+  const std::vector<size_t>& bytes = model_of(handle).last.written;
   return output < bytes.size() ? bytes[output] : 0;
 }
 
@@ -334,13 +227,17 @@ __attribute__((visibility("default"))) mrvl_device* mrvl_simulator_open(const ch
                        failed_at,
                        ran,
                        limit_time,
-                       written};
+                       written,
+                       submit,
+                       wait};
   device->jobs = jobs();
   const mrvlc::Status found = find_target(target != nullptr ? target : "cn10ka", *device);
   if (!found.ok()) device->error = found.error().message;
   if (device->plugin) device->interface.written = nullptr;  // nothing counts there
+  const char* pace = std::getenv("MRVL_SIMULATOR_PACE");
+  device->pace.set(pace != nullptr && std::string_view(pace) == "1");
   if (const char* text = std::getenv("MRVL_SIMULATOR_FAULT")) {
-    const auto fault = mrvlc::runtime::parse_fault(text);
+    const auto fault = parse_fault(text);
     if (fault) device->faults.set(*fault);
     if (!fault) device->error = fmt::format("MRVL_SIMULATOR_FAULT: '{}' is no fault", text);
   }
@@ -362,6 +259,10 @@ __attribute__((visibility("default"))) void mrvl_simulator_fail_at(mrvl_device* 
 __attribute__((visibility("default"))) void mrvl_simulator_fault(mrvl_device* device,
                                                                  const mrvl_fault* fault) {
   if (device != nullptr && fault != nullptr) device_of(device->context).faults.set(*fault);
+}
+
+__attribute__((visibility("default"))) void mrvl_simulator_pace(mrvl_device* device, int paced) {
+  if (device != nullptr) device_of(device->context).pace.set(paced != 0);
 }
 
 __attribute__((visibility("default"))) const char* mrvl_simulator_error(const mrvl_device* device) {

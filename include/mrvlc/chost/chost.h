@@ -1,5 +1,6 @@
 // Host code: the C99 stub for the CPU steps, with calls to the device for the regions.
 #pragma once
+#include <functional>
 #include <map>
 
 #include "mrvlc/backend/region_code.h"
@@ -70,6 +71,12 @@ struct StatePair {
   size_t input = 0, output = 0;  // positions in graph.inputs(), graph.outputs()
 };
 
+// A value that the host casts and permutes on its way into or out of a region.
+struct Conversion : partition::Crossing {
+  std::string name = {};                                   // of the value, which is one of the region's graph
+  int64_t elements = 0, host_bytes = 0, device_bytes = 0;  // one is read, the other written
+};
+
 struct Options {
   std::string name;                       // prefix of every symbol, a C identifier
   std::string file_stem;                  // NAME in NAME.c; usually equal to name
@@ -102,6 +109,10 @@ struct Options {
   // Each input and each output is in one pair at most (MRV0612 where types do not agree). NAME.h has the type
   // NAME_state for them; NAME_run takes the two of a pair in one memory, or apart.
   std::vector<StatePair> states = {};
+  // Which region (Region::id) NAME_submit hands to the device, asked once it is known what the host converts;
+  // NAME_wait ends it and what follows. Empty, or one that is none of the model's own graph: the last of
+  // these.
+  std::function<std::optional<uint32_t>(const std::vector<Conversion>&)> submitted_region = {};
   bool bare = false;  // bare.c as well: an example for a board without operating system
   // NAME.c and NAME.h alone, without the headers of include/mrvl and with the weights in NAME.c; the examples
   // lie in a folder of their own. MRV0611 with regions or libraries.
@@ -125,12 +136,6 @@ struct Transformed {
   int64_t tile = 0;
   double error = 0;           // estimated, of a result: its standard deviation over the result's
   int64_t weights_bytes = 0;  // beside those of the weights themselves
-};
-
-// A value that the host casts and permutes on its way into or out of a region.
-struct Conversion : partition::Crossing {
-  std::string name = {};                                   // of the value, which is one of the region's graph
-  int64_t elements = 0, host_bytes = 0, device_bytes = 0;  // one is read, the other written
 };
 
 // A pair of Options::states, as the program treats it where the two are one memory.
@@ -162,6 +167,8 @@ struct HostCode {
   int64_t arena_bytes = 0, arena_lower_bound_bytes = 0, weights_bytes = 0;
   int64_t half_bytes = 0;  // of these, weights of 16 bits
   int64_t port_bytes = 0;  // inputs and outputs, at their bounds
+  std::optional<uint32_t> submitted_region =
+      {};  // the one that NAME_submit hands over; nullopt: there is none
   ArenaPeak peak;
 };
 

@@ -70,24 +70,33 @@ std::string port_files(const Interface& interface, bool single) {
   return text;
 }
 
+// The members of the two structs, from the tensors `in` and `out`.
+std::string bind_tensors(const Interface& interface, std::string_view inputs, std::string_view outputs,
+                         std::string_view out_tensors) {
+  std::string out;
+  if (interface.inputs.empty()) out += fmt::format("  {}.none = NULL;\n  (void)in;\n", inputs);
+  if (interface.outputs.empty()) out += fmt::format("  {}.none = NULL;\n  (void){};\n", outputs, out_tensors);
+  for (size_t i = 0; i < interface.inputs.size(); ++i) {
+    const auto& p = interface.inputs[i];
+    out += fmt::format("  {}.{} = (const {}*)in[{}].data;\n", inputs, p.field, ops::c_type(p.type.elem), i);
+    if (!p.dims.empty())
+      out += fmt::format("  memcpy({2}.{0}, in[{1}].dim, sizeof {2}.{0});\n", p.dims, i, inputs);
+  }
+  for (size_t i = 0; i < interface.outputs.size(); ++i) {
+    const auto& p = interface.outputs[i];
+    out += fmt::format("  {}.{} = ({}*){}[{}].data;\n", outputs, p.field, ops::c_type(p.type.elem),
+                       out_tensors, i);
+  }
+  return out;
+}
+
 std::string run_once(const Interface& interface, bool threads) {
   std::string out = threads ? "\nstatic mrvl_parallel workers;\n" : "";
   out +=
       "\nstatic int run_once(const tensor* in, tensor* out, void* arena, const K_device* device, "
       "mrvl_hook hook,\n                    void* user, K_error* error) {\n"
       "  K_inputs inputs;\n  K_outputs outputs;\n  int rc;\n";
-  if (interface.inputs.empty()) out += "  inputs.none = NULL;\n  (void)in;\n";
-  if (interface.outputs.empty()) out += "  outputs.none = NULL;\n  (void)out;\n";
-  for (size_t i = 0; i < interface.inputs.size(); ++i) {
-    const auto& p = interface.inputs[i];
-    out += fmt::format("  inputs.{} = (const {}*)in[{}].data;\n", p.field, ops::c_type(p.type.elem), i);
-    if (!p.dims.empty())
-      out += fmt::format("  memcpy(inputs.{0}, in[{1}].dim, sizeof inputs.{0});\n", p.dims, i);
-  }
-  for (size_t i = 0; i < interface.outputs.size(); ++i) {
-    const auto& p = interface.outputs[i];
-    out += fmt::format("  outputs.{} = ({}*)out[{}].data;\n", p.field, ops::c_type(p.type.elem), i);
-  }
+  out += bind_tensors(interface, "inputs", "outputs", "out");
   out += threads ? "  rc = K_run_parallel(&inputs, &outputs, arena, device, &workers, hook, user, error);\n"
                  : "  rc = K_run(&inputs, &outputs, arena, device, hook, user, error);\n";
   for (size_t i = 0; i < interface.outputs.size(); ++i) {
@@ -96,6 +105,37 @@ std::string run_once(const Interface& interface, bool threads) {
       out += fmt::format("  memcpy(out[{1}].dim, outputs.{0}, sizeof outputs.{0});\n", p.dims, i);
   }
   return out + "  return rc;\n}\n";
+}
+
+// --in-flight: the begin of a run beside others.
+std::string submit_one(const Interface& interface, bool threads) {
+  return "\n" + std::string(kernel(Piece::example_flight).text) +
+         "\nstatic int submit_one(const tensor* in, flight* f, const K_device* device, K_error* error) {\n" +
+         bind_tensors(interface, "f->inputs", "f->outputs", "f->out") +
+         fmt::format(
+             "  return K_submit(&f->inputs, &f->outputs, f->arena, device, {}NULL, NULL, &f->run, "
+             "error);\n}}\n",
+             threads ? "&workers, " : "");
+}
+
+// In a text that has it once.
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+constexpr std::string_view kBenchFlights = R"(
+    if (rc == 0) rc = bench_flights(a->bench, in, out, device);)";
+constexpr std::string_view kBench = "int rc = bench(a->bench, in, out, arena, device);";
+
+// Beside what takes the arguments, the measurements, and what runs all.
+std::string example_run(bool flights) {
+  const std::string main = std::string(kernel(Piece::example_main).text),
+                    bench(kernel(Piece::example_bench).text),
+                    run = std::string(kernel(Piece::example_run).text);
+  if (!flights) return "\n" + main + "\n" + bench + "\n" + run;
+  return "\n" + replaced(main, "[--steps] ", "[--steps] [--in-flight N] ") + "\n" + bench + "\n" +
+         std::string(kernel(Piece::example_bench_flight).text) + "\n" +
+         replaced(run, kBench, std::string(kBench) + std::string(kBenchFlights));
 }
 
 // Which inputs are outputs of the run before, in one memory.
@@ -199,6 +239,8 @@ constexpr std::string_view kTakeDump = "  take_dump(&argc, argv, &device);\n";
 constexpr std::string_view kStart =
     "  if (start_workers(&workers, take_threads(&argc, argv)) != 0) return fail(4, \"cannot start\", "
     "\"threads\");\n";
+constexpr std::string_view kTakeFlights =
+    "  if (take_flights(&argc, argv) != 0) return usage(\"--in-flight takes 1 to 4\");\n";
 constexpr std::string_view kStop = "  stop_workers(&workers);\n";
 
 constexpr std::string_view kLoadWeights =
@@ -213,9 +255,10 @@ constexpr std::string_view kAllocate = "allocate(K_ARENA_BYTES)";
 std::string main_text(const Program& program, bool large) {
   const bool device = !program.module.regions.empty(), threads = program.options.threads > 1;
   std::string text(!device ? kMainHost : program.options.targets.size() > 1 ? kMainDevices : kMainDevice);
-  text.replace(
-      text.find("{0}"), 3,
-      std::string(program.options.trace_values ? kTakeDump : "") + std::string(threads ? kStart : ""));
+  text.replace(text.find("{0}"), 3,
+               std::string(program.options.trace_values ? kTakeDump : "") +
+                   std::string(threads ? kStart : "") +
+                   std::string(device && flight_obstacle(program).empty() ? kTakeFlights : ""));
   text.replace(text.find("{1}"), 3, threads ? kStop : "");
   if (program.options.weights == WeightsAs::Blob)
     text.insert(text.find(kParsed) + kParsed.size(), kLoadWeights);
@@ -282,8 +325,9 @@ std::string example_text(const Program& program, const Interface& interface, int
   if (threads) out += "\n" + kernel(Piece::example_threads).text;
   if (program.options.trace_values) out += "\n" + kernel(Piece::example_dump).text;
   if (large) out += "\n" + kernel(Piece::example_arena).text;
-  out += state_table(interface) + run_once(interface, threads) + "\n" + kernel(Piece::example_main).text +
-         "\n" + kernel(Piece::example_bench).text + "\n" + kernel(Piece::example_run).text +
+  const bool flights = device && flight_obstacle(program).empty();
+  out += state_table(interface) + run_once(interface, threads) +
+         (flights ? submit_one(interface, threads) : std::string()) + example_run(flights) +
          main_text(program, large);
   return with_prefix(out, program.options.name);
 }

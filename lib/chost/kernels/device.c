@@ -44,6 +44,9 @@ typedef struct K_run_state {
   uint32_t failures, retries, cpu_regions;
   K_error first;
   const char* input; /* the first one that lies beyond what was tried, or NULL */
+  /* Of K_submit: the run that the next region's device has been given, and what it, or the driver, said. */
+  void* ticket;
+  int begun, begun_rc;
 } K_run_state;
 
 /* Flags of the last run of a region, and of its inputs. */
@@ -103,6 +106,7 @@ static int K_fail_run(const K_device* device, size_t region, int device_code, K_
 
 /* The last byte of an output is `mark` before the device runs: a value that real results have rarely. */
 // Where it still is behind it, the device has perhaps ended too early.
+enum { K_FIRST_MARK = 0xf5 };
 static void K_mark(const mrvl_output* out, size_t count, unsigned char mark) {
   for (size_t i = 0; i < count; ++i)
     if (out[i].bytes > 0) ((unsigned char*)out[i].data)[out[i].bytes - 1] = mark;
@@ -114,19 +118,29 @@ static int K_has_mark(const mrvl_output* out, size_t count, unsigned char mark) 
   return 0;
 }
 
+/* One call of the device, for a run that was not begun before. */
+static int K_call(const mrvl_device* d, void* model, const mrvl_input* in, size_t in_count,
+    const mrvl_output* out, size_t out_count, unsigned char mark, K_run_state* state) {
+  if (state->begun) {
+    state->begun = 0;
+    return state->begun_rc;
+  }
+  K_mark(out, out_count, mark);
+  return d->run(d->context, model, in, in_count, out, out_count);
+}
+
 /* One run of the device: 0, or its code. */
 // MRVL_DEVICE_SHORT when it ends well and has not written all: by its own count, or since bytes stay as
 // they were, whatever they were.
 static int K_attempt(const K_device* device, size_t region, const mrvl_input* in, size_t in_count,
-    const mrvl_output* out, size_t out_count) {
+    const mrvl_output* out, size_t out_count, K_run_state* state) {
   const mrvl_device* const d = K_device_of(device, region);
   void* const model = device->models[region];
-  unsigned char mark = 0xf5;
+  unsigned char mark = K_FIRST_MARK;
   int rc = 0;
   if (!model) return MRVL_DEVICE_ABSENT;
   for (int times = 0; rc == 0 && times < 2; ++times, mark = (unsigned char)~mark) {
-    K_mark(out, out_count, mark);
-    rc = d->run(d->context, model, in, in_count, out, out_count);
+    rc = K_call(d, model, in, in_count, out, out_count, mark, state);
     if (rc == 0 && MRVL_DEVICE_HAS(d, written) && d->written) {
       for (size_t i = 0; i < out_count; ++i)
         if (d->written(d->context, model, i) < out[i].bytes) return MRVL_DEVICE_SHORT;
@@ -148,7 +162,7 @@ static int K_run_region(const K_device* device, size_t region, const mrvl_input*
     return K_ON_CPU;
   }
   for (int left = K_RETRIES;; --left) {
-    device_rc = K_attempt(device, region, in, in_count, out, out_count);
+    device_rc = K_attempt(device, region, in, in_count, out, out_count, state);
     if (device_rc == 0) break;
     if (state->failures++ == 0) K_fail_run(device, region, device_rc, &state->first);
     if (left == 0 || device_rc == MRVL_DEVICE_ABSENT) break;
@@ -326,6 +340,29 @@ void K_unload(K_device* device) {
     device->models[i] = NULL;
   }
 }
+
+//@ piece device_flight
+/* Hands a region to the device, where its driver can, and the CPU is not to compute it anyway. */
+// What fails here is told, and got over, by K_run_region.
+static void K_begin_region(const K_device* device, size_t region, const mrvl_input* in, size_t in_count,
+    const mrvl_output* out, size_t out_count, K_run_state* state) {
+  const mrvl_device* const d = K_device_of(device, region);
+  void* const model = device->models[region];
+  if (K_CPU_ON_OVERFLOW && state->input) return;
+  if (!model || !MRVL_DEVICE_HAS(d, wait) || !d->submit || !d->wait) return;
+  K_mark(out, out_count, K_FIRST_MARK);
+  state->begun_rc = d->submit(d->context, model, in, in_count, out, out_count, &state->ticket);
+  state->begun = 1;
+}
+
+/* Waits for it: its ports are the driver's until then. */
+static void K_await_region(const K_device* device, size_t region, K_run_state* state) {
+  const mrvl_device* const d = K_device_of(device, region);
+  if (!state->begun || state->begun_rc != 0 || !device->models[region]) return;
+  state->begun_rc = d->wait(d->context, device->models[region], state->ticket);
+}
+
+typedef char K_flight_holds_state[sizeof(K_run_state) <= sizeof(((K_flight*)0)->state) ? 1 : -1];
 
 //@ piece input_limits
 /* Whether an element is less or more than what was tried. NaN is neither: it is found where it gets. */

@@ -9,8 +9,8 @@
 #include "mrvlc/onnx/exporter.h"
 #include "mrvlc/partition/costs.h"
 #include "mrvlc/support/diag/general.h"
-#include "output/expected_times.h"
 #include "stages/stages.h"
+#include "times/expected_times.h"
 
 namespace mrvlc::driver {
 namespace {

@@ -313,6 +313,19 @@ struct ReportedAccuracy {
   }
 };
 
+// Two runs at once, by NAME_submit and NAME_wait: from one result to the next.
+struct ReportedInFlight {
+  double seconds = 0, inferences_per_second = 0;
+  double inferences_per_second_device = 0;  // without the host and its borders, however many runs
+  std::string bound_by = {};                // "device", "host": who works all the time
+  uint32_t region = 0;                      // that NAME_submit hands over
+  static void fields(auto& f, auto& e) {
+    f("seconds", e.seconds)("inferences_per_second", e.inferences_per_second)(
+        "inferences_per_second_device", e.inferences_per_second_device)("bound_by", e.bound_by)("region",
+                                                                                                e.region);
+  }
+};
+
 // Expected seconds of one run, by who spends them.
 struct ExpectedTime {
   double seconds = 0, host_only = 0;
@@ -321,13 +334,16 @@ struct ExpectedTime {
   std::optional<double> inferences_per_second = {};
   std::optional<std::string> bound_by = {};
   std::string host_model = {};  // what the host model was measured on
+  // nullopt: no region is submitted, or a target does not tell its times
+  std::optional<ReportedInFlight> two_in_flight = {};
   static void fields(auto& f, auto& e) {
     f("seconds", e.seconds)("seconds_host_only", e.host_only)
         .null_or("seconds_device", e.device)("seconds_launches", e.launches)("seconds_borders", e.borders)(
             "seconds_host", e.host)
         .null_or("inferences_per_second", e.inferences_per_second)
         .null_or("bound_by", e.bound_by)
-        .added("host_model", e.host_model);
+        .added("host_model", e.host_model)
+        .added("two_in_flight", e.two_in_flight);
   }
 };
 

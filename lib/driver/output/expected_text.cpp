@@ -17,6 +17,17 @@ std::vector<const ReportedCrossing*> longest(const std::vector<ReportedCrossing>
   return out;
 }
 
+void add_in_flight(const ExpectedTime& e, std::vector<std::string>& lines) {
+  if (!e.two_in_flight) return;
+  const ReportedInFlight& f = *e.two_in_flight;
+  lines.push_back(
+      fmt::format("  inferences/s: {:.4g} one after the other, {:.4g} with two in flight (NAME_submit, "
+                  "NAME_wait; bound by the "
+                  "{}), {:.4g} of the device alone",
+                  e.inferences_per_second.value_or(0), f.inferences_per_second, f.bound_by,
+                  f.inferences_per_second_device));
+}
+
 void add_values(const std::vector<ReportedCrossing>& list, const char* way, std::vector<std::string>& lines) {
   const auto values = longest(list);
   for (size_t i = 0; i < std::min(kMostValues, values.size()); ++i) {
@@ -90,6 +101,7 @@ void add_states(const ReportedHost& host, std::vector<std::string>& lines) {
 
 std::vector<std::string> expected_lines(const Report& report) {
   std::vector<std::string> lines;
+  add_in_flight(report.expected, lines);
   add_regions(report.regions, lines);
   add_operators(report.host.nodes, lines);
   add_winograd(report.host, lines);

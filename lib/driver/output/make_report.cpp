@@ -12,10 +12,10 @@
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/printable.h"
 #include "mrvlc/support/saturating.h"
-#include "output/expected_times.h"
 #include "output/gates.h"
 #include "output/half_weights.h"
 #include "output/size_report.h"
+#include "times/expected_times.h"
 
 namespace mrvlc::driver {
 namespace {

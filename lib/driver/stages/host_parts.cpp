@@ -5,6 +5,7 @@
 
 #include "mrvlc/ir/part.h"
 #include "mrvlc/passes/widen_f16.h"
+#include "times/in_flight.h"
 
 namespace mrvlc::driver {
 
@@ -35,6 +36,7 @@ chost::Options host_options(ProbedModel& m, const CompileOptions& options, chost
   if (o.single) o.weights = chost::WeightsAs::Source;
   for (const Accuracy::Limit& l : m.accuracy.limits) o.input_limits.push_back(l.limit);
   o.parts = std::move(m.host_parts);
+  o.submitted_region = [&m](const std::vector<chost::Conversion>& c) { return region_to_submit(m, c); };
   return o;
 }
 

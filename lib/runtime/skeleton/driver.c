@@ -42,7 +42,7 @@ static int load(void* context, const void* binary, size_t bytes, void** handle) 
 
 static void unload(void* context, void* handle) {
   (void)context;
-  /* TODO: give back the device's memory. */
+  /* TODO: end the jobs in flight, so that nothing writes to their ports; give back the device's memory. */
   free(handle);
 }
 
@@ -91,6 +91,39 @@ static size_t written(void* context, void* handle, size_t output) {
   return output < MOST_OUTPUTS ? ((model*)handle)->written[output] : 0;
 }
 
+/* Where the hardware takes a job while another runs: `run` in two halves. Until then leave both out of the
+ * table, or take them as they stand: the job is done at once, and stubs gain nothing. */
+typedef struct {
+  int code; /* TODO: and what flags, failed_at and written will tell of this run; the job's number */
+} job;
+
+static int submit(void* context, void* handle, const mrvl_input* inputs, size_t input_count,
+                  const mrvl_output* outputs, size_t output_count, void** ticket) {
+  job* j = malloc(sizeof *j);
+  *ticket = NULL;
+  if (!j) return NO_MEMORY;
+  /* TODO: refuse ports as `run` does; 1. copy inputs and clean the cache; 2. start the job, or queue it
+   * behind those that run: MRVL_DEVICE_IN_FLIGHT of them at least. */
+  j->code = run(context, handle, inputs, input_count, outputs, output_count);
+  if (j->code == BAD_PORTS) {
+    free(j);
+    return BAD_PORTS;
+  }
+  *ticket = j;
+  return 0;
+}
+
+static int wait_for(void* context, void* handle, void* ticket) {
+  job* j = ticket;
+  const int code = j->code;
+  (void)context;
+  (void)handle;
+  /* TODO: wait for the interrupt of this job, no longer than the limit counted from its begin; 3. of `run`.
+   */
+  free(j);
+  return code;
+}
+
 mrvl_device* mrvl_driver_open(void);
 void mrvl_driver_close(mrvl_device* device);
 
@@ -107,6 +140,8 @@ mrvl_device* mrvl_driver_open(void) {
   device->failed_at = failed_at;
   device->limit_time = limit_time;
   device->written = written;
+  device->submit = submit;
+  device->wait = wait_for;
   /* TODO: device->context: the open device file. cycles and ran, where the hardware counts. */
   return device;
 }

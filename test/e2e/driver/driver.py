@@ -32,6 +32,13 @@ SAID = {
     16: "written is not all bytes of an output",
     17: "no run ends within a time limit of an hour",
     18: "run fails after the time limit was taken away",
+    19: "of submit and wait one is null",
+    20: "submit takes fewer runs than MRVL_DEVICE_IN_FLIGHT",
+    21: "submit takes an output that is too short",
+    22: "the error of a run in flight comes with another one",
+    23: "in flight",
+    24: "a run in flight has another error than run",
+    25: "flags are not those of the run waited for",
 }
 
 
@@ -41,8 +48,8 @@ def run(*command, status=0):
     return done.stdout
 
 
-def build(fault):
-    run("cc", "-std=c99", "-O1", "-Wall", "-Wextra", "-Wno-unused", "-shared", "-fPIC", f"-DFAULT={fault}", f"-I{SOURCE / 'include'}", "-o", "driver.so",
+def build(fault, *more):
+    run("cc", "-std=c99", "-O1", "-Wall", "-Wextra", "-Wno-unused", "-shared", "-fPIC", f"-DFAULT={fault}", *more, f"-I{SOURCE / 'include'}", "-o", "driver.so",
         HERE / "faulty.c", f"-L{BUILD / 'lib'}", f"-Wl,-rpath,{BUILD / 'lib'}", "-lmrvl_simdev")
     return "./driver.so"
 
@@ -53,6 +60,8 @@ run(MRVLC, "compile", SOURCE / "models/digits/digits.onnx", "-o", "out", "-q")
 binary = "out/digits.region0.mrvl"
 assert "as it should be" in run(CHECK, "simulator", binary)
 assert "as it should be" in run(CHECK, build(0), binary)
+for without in (1, 2):  # no submit in the table; a table of before there was one
+    assert "as it should be" in run(CHECK, build(0, f"-DWITHOUT={without}"), binary)
 for number, said in SAID.items():
     text = run(CHECK, build(number), binary, status=1)
     assert said in text, f"{number}: {text}"

@@ -67,6 +67,7 @@ static int run(void* context, void* model, const mrvl_input* in, size_t inputs, 
   const int rc = simulator->run(simulator->context, h->model, in, inputs, out, outputs);
   if (rc != 0) return rc;
   ++h->runs;
+  if (FAULT == 25) h->flags = 0; /* in flight alone it is wrong */
   h->flags |= simulator->flags(simulator->context, h->model);
 #if FAULT == 5
   ((unsigned char*)out[0].data)[out[0].bytes] = 0; /* one too many */
@@ -84,10 +85,63 @@ static int run(void* context, void* model, const mrvl_input* in, size_t inputs, 
   return 0;
 }
 
+/* A run in flight: the simulator's, or what a driver remembers of the caller's. */
+typedef struct {
+  void* ticket;
+  const mrvl_input* in;
+  const mrvl_output* out;
+  size_t inputs, outputs;
+} job;
+static int in_flight;
+
+static int submit(void* context, void* model, const mrvl_input* in, size_t inputs, const mrvl_output* out,
+                  size_t outputs, void** ticket) {
+  handle* h = model;
+  job* j = calloc(1, sizeof *j);
+  int rc = 0;
+  (void)context;
+  *ticket = j;
+#if FAULT == 20
+  if (in_flight >= 2) return free(j), 7; /* no room, and it does not wait for some */
+#elif FAULT == 21
+  mrvl_output longer = out[0];
+  longer.bytes += 1; /* whatever the caller says of sizes */
+  if (simulator->submit(simulator->context, h->model, in, inputs, &longer, 1, &j->ticket) == 0) return 0;
+#elif FAULT == 23
+  j->in = in, j->out = out, j->inputs = inputs, j->outputs = outputs; /* the arrays are gone by then */
+  return 0;
+#endif
+  rc = simulator->submit(simulator->context, h->model, in, inputs, out, outputs, &j->ticket);
+  if (rc == 0) ++in_flight;
+  return rc;
+}
+
+static int wait_for(void* context, void* model, void* ticket) {
+  handle* h = model;
+  job* j = ticket;
+  (void)context;
+#if FAULT == 23
+  return simulator->run(simulator->context, h->model, j->in, j->inputs, j->out, j->outputs);
+#endif
+  const int rc = simulator->wait(simulator->context, h->model, j->ticket);
+  free(j);
+  --in_flight;
+  h->flags |= simulator->flags(simulator->context, h->model);
+#if FAULT == 22
+  static int error_of_another; /* an error comes with the run that is waited for next */
+  const int told = error_of_another;
+  error_of_another = rc;
+  return told;
+#elif FAULT == 24
+  return 0; /* an error is lost */
+#endif
+  return rc;
+}
+
 static uint32_t flags(void* context, void* model) {
   handle* h = model;
   (void)context;
-#if FAULT == 10
+#if FAULT == 10 || FAULT == 25
   return h->flags;
 #elif FAULT == 13
   return 0x100u;
@@ -147,6 +201,12 @@ mrvl_device* mrvl_driver_open(void) {
   table.identity = identity;
   table.written = written;
   table.limit_time = limit_time;
+#ifndef WITHOUT
+  table.submit = submit;
+  table.wait = FAULT == 19 ? NULL : wait_for;
+#elif WITHOUT == 2 /* compiled when the table ended there */
+  table.size = offsetof(mrvl_device, submit);
+#endif
 #if FAULT == 14
   table.version = MRVL_DEVICE_VERSION - 1;
 #elif FAULT == 15

@@ -1,6 +1,6 @@
 // Times of the report. Cycles of the accelerator are those that the simulator counts; the host's are by the
 // host model.
-#include "output/expected_times.h"
+#include "times/expected_times.h"
 
 #include <algorithm>
 #include <set>
@@ -8,6 +8,7 @@
 
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/partition/costs.h"
+#include "times/in_flight.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -164,6 +165,7 @@ void add_expected_times(Report& report, const CompiledModel& m, const CompileOpt
   if (expected.device) expected.bound_by = bound_by(expected);
   if (expected.device && expected.seconds > 0)
     expected.inferences_per_second = static_cast<double>(options.import.batch) / expected.seconds;
+  expected.two_in_flight = expected_in_flight(m, expected, static_cast<double>(options.import.batch));
   const bool by_cost = m.has_accelerator && options.partition_by == CompileOptions::PartitionBy::Cost;
   // Equal choices are timed by the same figures.
   const bool greedy = !by_cost || m.partition.chosen_seconds == m.partition.greedy_seconds;
