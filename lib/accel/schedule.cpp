@@ -9,6 +9,7 @@
 #include "code/codegen.h"
 #include "code/emit.h"
 #include "code/interleave.h"
+#include "mrvlc/support/checked.h"
 #include "place/placement.h"
 #include "plan/policies.h"
 #include "plan/search.h"
@@ -245,6 +246,10 @@ class Scheduler {
     const int64_t chip = int64_t{m_.ocm_bytes} * options_.tiles;
     std::vector<ImagesAtOnce> orders;
     const auto add = [&](ImagesAtOnce order) {
+      constexpr int64_t kMostMore = 20'000;  // primitives
+      int64_t more = 0;
+      for (int64_t n : order) more += ceil_div(program.images, n) - 1;
+      if (more > kMostMore) return;
       if (std::ranges::find(orders, order) == orders.end()) orders.push_back(std::move(order));
     };
     for (int64_t percent : {50, 25, 70, 35, 100}) add(images_within(program, chip / 100 * percent));
@@ -328,7 +333,8 @@ class Scheduler {
 
   Status consider(Program program, std::vector<Cut> cuts, const MemoryMap& map, const Policy& policy,
                   bool whole) {
-    const target::Machine& planned_for = policy.planned_for == nullptr ? m_ : *policy.planned_for;
+    const bool own = policy.planned_for == nullptr;
+    const target::Machine& planned_for = own ? m_ : *policy.planned_for;
     Result<Built> planned =
         plan_tiles(name_, program, cuts, planned_for, options_, policy.fetch_share, generated_);
     if (!planned.ok()) tell(policy, "it does not fit");

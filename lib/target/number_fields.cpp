@@ -1,4 +1,5 @@
-// Fields of a machine that are whole numbers: their bounds, what they must be together, other values for them.
+// Fields of a machine that are whole numbers: their bounds, what they must be together, other values for
+// them.
 #include "number_fields.h"
 
 #include <fmt/ranges.h>
@@ -68,8 +69,7 @@ std::string out_of_bounds(const NumberField& field, uint64_t value) {
 }
 
 std::optional<FieldFault> inconsistency(const Machine& machine) {
-  if (machine.tile_counts.back() > machine.max_tiles)
-    return FieldFault{"tile_counts", "exceeds max_tiles"};
+  if (machine.tile_counts.back() > machine.max_tiles) return FieldFault{"tile_counts", "exceeds max_tiles"};
   if ((machine.ocm_alignment & (machine.ocm_alignment - 1)) != 0)
     return FieldFault{"ocm_alignment", "is not a power of two"};
   // What the matrix unit takes at a time.
@@ -81,7 +81,8 @@ std::optional<FieldFault> inconsistency(const Machine& machine) {
   constexpr uint32_t kLeastBuffers = 16;
   for (const Machine& m : {machine, pessimistic(machine)}) {
     if (m.ocm_bytes / m.ocm_alignment < kLeastBuffers)
-      return FieldFault{"ocm_bytes", fmt::format("holds no {} buffers of ocm_alignment bytes", kLeastBuffers)};
+      return FieldFault{"ocm_bytes",
+                        fmt::format("holds no {} buffers of ocm_alignment bytes", kLeastBuffers)};
     if (m.fetch_buffer != 0 && m.fetch_buffer < kLeastFetchBuffer)
       return FieldFault{"fetch_buffer", fmt::format("is below {} bytes", kLeastFetchBuffer)};
   }

@@ -49,7 +49,8 @@ class Interleaving {
       const isa::Instruction& instruction = d_.instructions[i];
       raise(times_[i], instruction);
       const size_t first_use = use_;
-      for (; use_ < d_.uses.size() && d_.uses[use_].first == i; ++use_) enter(d_.uses[use_].second, times_[i]);
+      for (; use_ < d_.uses.size() && d_.uses[use_].first == i; ++use_)
+        enter(d_.uses[use_].second, times_[i]);
       for (size_t u = first_use; u < use_; ++u) leave(d_.uses[u].second, i);
       queues_[cost::queue_of(instruction)].push_back(i);
     }
@@ -62,7 +63,7 @@ class Interleaving {
  private:
   struct Held {
     bool entered = false;
-    uint32_t last = 0;                // instruction that works on it
+    uint32_t last = 0;               // instruction that works on it
     uint64_t since = 0, latest = 0;  // times of its instructions
   };
 
@@ -71,7 +72,8 @@ class Interleaving {
     const auto& queue = queues_[cost::queue_of(instruction)];
     if (!queue.empty()) time = std::max(time, times_[queue.back()]);
     for (const isa::Wait& w : instruction.waits)
-      if (w.count > 0) time = std::max(time, times_[queues_[cost::queue_index(w.tile, w.queue)][w.count - 1]]);
+      if (w.count > 0)
+        time = std::max(time, times_[queues_[cost::queue_index(w.tile, w.queue)][w.count - 1]]);
   }
 
   void enter(uint32_t index, uint64_t& time) {

@@ -10,7 +10,7 @@ struct Reduction {
   isa::ReduceOp op = isa::ReduceOp::Sum;
   std::vector<int64_t> axes;
   float alpha = 1, beta = 0;
-  bool parts = true;  // of long dimensions; false: they are known to fit
+  bool parts = true;                        // of long dimensions; false: they are known to fit
   std::optional<View> less = std::nullopt;  // fp32; 1 along the axes
 };
 // One instruction reduces the whole block: no order to keep, or a single dimension, and no parts.

@@ -24,8 +24,8 @@ int64_t extent_of(const WindowOp& op, const WindowOp::Image& i) {
   return (h - 1) * i.stride_h + (w - 1) * i.stride_w + (in ? op.in_channels() : op.out_channels());
 }
 
-// Entry k * entries + j of the batch lies `apart` elements after entry (k - 1) * entries + j, and those of the
-// first image within it.
+// Entry k * entries + j of the batch lies `apart` elements after entry (k - 1) * entries + j, and those of
+// the first image within it.
 bool by_entries(const WindowOp& op, const WindowOp::Image& image, int64_t entries, int64_t apart) {
   if (apart == 0 || image.stride_h < 0 || image.stride_w < 0) return false;
   const auto n = static_cast<size_t>(entries);
@@ -47,8 +47,7 @@ bool pointwise(const WindowOp& op) {
 bool by_rows(const WindowOp& op, const WindowOp::Image& image, int64_t rows, int64_t apart) {
   const bool in = &image == &op.x;
   const int64_t width = ((in ? op.in_w : op.out_w) - 1) * image.stride_w;
-  const int64_t extent =
-      (rows - 1) * image.stride_h + width + (in ? op.in_channels() : op.out_channels());
+  const int64_t extent = (rows - 1) * image.stride_h + width + (in ? op.in_channels() : op.out_channels());
   return apart != 0 && rows * image.stride_h == apart && image.stride_w >= 0 && image.offsets[0] >= 0 &&
          image.offsets[0] + extent <= apart;
 }

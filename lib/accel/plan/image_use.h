@@ -11,10 +11,10 @@ namespace mrvlc::accel {
 struct ImageUse {
   std::vector<uint32_t> reads, writes;  // buffers, by images
   std::vector<uint32_t> whole;          // buffers that every image reads, weights apart
-  int64_t entries = 0;                  // of a window: entries of its batch an image; 0: its rows are those of
-                                        // all images
-  size_t axis = 0;                      // of a group: the dimension along which images lie,
-  int64_t per = 1;                      // and how many of its indices are an image
+  int64_t entries = 0;  // of a window: entries of its batch an image; 0: its rows are those of
+                        // all images
+  size_t axis = 0;      // of a group: the dimension along which images lie,
+  int64_t per = 1;      // and how many of its indices are an image
 };
 // nullopt: images meet in it, or do not lie one after the other in their buffers.
 std::optional<ImageUse> image_use(const Primitive& primitive, const Program& program);

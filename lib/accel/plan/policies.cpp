@@ -1,9 +1,9 @@
 // Prices that did best for some network.
 #include "plan/policies.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace mrvlc::accel {
 

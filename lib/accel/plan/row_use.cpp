@@ -41,8 +41,8 @@ std::optional<RowUse> row_use(const WindowOp& op) {
 
 // --- Groups of the vector unit
 
-// Along dimension `d` (the rank: along none), `per` indices a row, with rows as the buffer has them: `grain` of
-// its own rows.
+// Along dimension `d` (the rank: along none), `per` indices a row, with rows as the buffer has them: `grain`
+// of its own rows.
 std::optional<RowAccess> access(const View& v, size_t d, int64_t per, const Buffer& b, bool writes) {
   const int64_t bytes = isa::data_bytes(v.type);
   if (b.pitch % bytes != 0 || b.rows % b.grain != 0) return std::nullopt;

@@ -33,11 +33,11 @@ struct RowUse {
   std::vector<RowAccess> accesses;  // buffers once for reading and once for writing
   std::vector<uint32_t> whole;      // further buffers that every row reads, weights apart
   int64_t rows = 0;                 // of its results
-  size_t axis = 0;                  // of a PeGroup: the dimension along which rows lie; its rank: it has one row
-  int64_t per = 1;                  // and how many of its indices are a row
-  bool by_columns = false;          // each column of a row for itself
-  size_t col_axis = 0;  // of a PeGroup: that of columns; `axis` where they are the indices of a row
-  bool mapped = false;  // of a PeGroup: rows of operands and results differ, or are not all
+  size_t axis = 0;          // of a PeGroup: the dimension along which rows lie; its rank: it has one row
+  int64_t per = 1;          // and how many of its indices are a row
+  bool by_columns = false;  // each column of a row for itself
+  size_t col_axis = 0;      // of a PeGroup: that of columns; `axis` where they are the indices of a row
+  bool mapped = false;      // of a PeGroup: rows of operands and results differ, or are not all
 };
 
 // A part of an image.

@@ -34,7 +34,7 @@ struct Option {
   Cut cut;
   double cycles = 0;
   TouchedByTile touched;
-  std::vector<uint32_t> collides;           // buffers of which two of its tiles make the same bytes
+  std::vector<uint32_t> collides;  // buffers of which two of its tiles make the same bytes
 };
 
 // A primitive reads what another one makes; or both make parts of one buffer.
@@ -158,7 +158,8 @@ class CutSearch {
     }
     for (size_t b = 0; b < writers.size(); ++b) {
       // One primitive that is cut otherwise collides with all others.
-      const double others = static_cast<double>(std::clamp<size_t>(writers[b].size(), 2, kMostJoined + 1) - 1);
+      const double others =
+          static_cast<double>(std::clamp<size_t>(writers[b].size(), 2, kMostJoined + 1) - 1);
       through_ddr_.push_back(2 * static_cast<double>(p_.buffers[b].bytes) / m_.ddr_rate() / others);
       if (may_stay(p_.buffers[b])) writers_.push_back(std::move(writers[b]));
     }
@@ -187,7 +188,8 @@ class CutSearch {
     if (std::ranges::count(a.collides, e.buffer) + std::ranges::count(b.collides, e.buffer) > 0) return 0;
     // Parts cut alike lie apart because the parts do; another cut may bring them together, at a price.
     const bool alike = a.cut.rows == b.cut.rows && a.cut.channels == b.cut.channels;
-    const bool far = (price_.compact || !alike) && far_apart(a.touched, b.touched, e.buffer, m_.ocm_bytes / 2);
+    const bool far =
+        (price_.compact || !alike) && far_apart(a.touched, b.touched, e.buffer, m_.ocm_bytes / 2);
     return far || collide(a.touched, b.touched, e.buffer) ? through_ddr_[e.buffer] : 0;
   }
 
@@ -331,7 +333,8 @@ class CutSearch {
   std::vector<Edge> edges_;
   std::vector<std::vector<size_t>> of_;  // edges of each primitive
   std::vector<size_t> parent_;           // edge to the maker of its first operand
-  static constexpr size_t kMostJoined = 32;   // writers of a buffer before another one that are compared with it
+  static constexpr size_t kMostJoined =
+      32;  // writers of a buffer before another one that are compared with it
   std::vector<std::vector<size_t>> writers_;  // of each buffer that should stay on chip
   std::vector<double> through_ddr_;           // by buffer: cycles of two ways through DDR, a colliding pair
   std::vector<size_t> chosen_;

@@ -87,7 +87,8 @@ class SecondWindows {
       all = hull(all, r.reads);
       const Windows both = hull(first, r.reads);
       // What a primitive makes itself, and what comes before all of it is made, it reads where it lies.
-      r.moves = r.primitive > x.last_write && 4 * bytes_of(both) > 5 * std::max(bytes_of(first), bytes_of(r.reads));
+      r.moves =
+          r.primitive > x.last_write && 4 * bytes_of(both) > 5 * std::max(bytes_of(first), bytes_of(r.reads));
       if (r.moves) {
         second = hull(second, r.reads);
         second_ends = r.primitive;

@@ -27,8 +27,8 @@ class Uses {
     // Who reads all images of what others make image by image waits for all of them.
     for (size_t i = 0; i < uses_.size(); ++i) {
       const bool meets = uses_[i] && std::ranges::any_of(uses_[i]->whole, [&](uint32_t b) {
-        return stretches_[b].first < i && written_apart_[b];
-      });
+                           return stretches_[b].first < i && written_apart_[b];
+                         });
       if (meets) uses_[i] = std::nullopt;
     }
     for (size_t i = 0; i < uses_.size(); ++i)

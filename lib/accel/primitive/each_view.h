@@ -21,8 +21,9 @@ void each_view(const PeGroup& g, F f) {
 // Whether no stage reduces along dimension `d`, nor repeats its result there: its indices are apart.
 inline bool keeps_apart(const PeGroup& g, size_t d) {
   for (const PeStage& s : g.stages) {
-    const bool spans = s.dst.kind == PeOperand::Kind::External ? s.dst.view.strides[d] != 0
-                                                               : static_cast<bool>(g.temps[s.dst.temp].spans[d]);
+    const bool spans = s.dst.kind == PeOperand::Kind::External
+                           ? s.dst.view.strides[d] != 0
+                           : static_cast<bool>(g.temps[s.dst.temp].spans[d]);
     if (!spans) return false;
   }
   return true;

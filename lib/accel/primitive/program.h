@@ -163,7 +163,7 @@ struct Program {
   Program() : buffers(1) { buffers[kWeights].kind = Buffer::Kind::Weights; }
   std::vector<Buffer> buffers;
   std::string weights;
-  int64_t images = 1;  // of the batch, where all inputs and outputs have as many
+  int64_t images = 1;                 // of the batch, where all inputs and outputs have as many
   std::vector<Primitive> primitives;  // in order of execution
 };
 

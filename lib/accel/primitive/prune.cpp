@@ -46,8 +46,8 @@ bool same_image(const WindowOp::Image& a, const WindowOp::Image& b) {
   return a.offsets == b.offsets && a.stride_h == b.stride_h && a.stride_w == b.stride_w;
 }
 
-// Height, width and images are dimensions of their own, where rows of all images were joined; false where they
-// cannot be: rows are no multiple, or images do not follow each other without a gap.
+// Height, width and images are dimensions of their own, where rows of all images were joined; false where
+// they cannot be: rows are no multiple, or images do not follow each other without a gap.
 bool separate_images(WindowOp& op, int64_t images) {
   unflatten(op);
   if (op.batch() == images) return true;

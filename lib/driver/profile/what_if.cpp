@@ -25,15 +25,15 @@ std::string line(uint64_t before, uint64_t after, const std::string& what) {
 }  // namespace
 
 std::string what_if_text(const WhatIf& what_if, const std::vector<report::Region>& regions) {
-  std::string out = fmt::format("what if: {}\n{:>12} {:>12} {:>9}\n", printable(what_if.changes, 400), "cycles",
-                                "what if", "change");
+  std::string out = fmt::format("what if: {}\n{:>12} {:>12} {:>9}\n", printable(what_if.changes, 400),
+                                "cycles", "what if", "change");
   for (size_t i = 0; i < regions.size(); ++i) {
     const report::Region &before = regions[i], &after = what_if.regions[i];
     out += line(before.cycles(), after.cycles(), fmt::format("region {}", before.id));
     for (size_t l = 0; l < before.layers.size(); ++l)
-      out += line(before.layers[l].cycles, after.layers[l].cycles,
-                  fmt::format("  layer {}: {}", before.layers[l].number,
-                              printable(before.layers[l].operators, 400)));
+      out += line(
+          before.layers[l].cycles, after.layers[l].cycles,
+          fmt::format("  layer {}: {}", before.layers[l].number, printable(before.layers[l].operators, 400)));
   }
   return out + line(total(regions), total(what_if.regions), "all regions");
 }

@@ -1,4 +1,5 @@
-// Random drafts in another order: what orders their instructions holds, and what is said of them is true of it.
+// Random drafts in another order: what orders their instructions holds, and what is said of them is true of
+// it.
 #include "code/interleave.h"
 
 #include <algorithm>
@@ -41,7 +42,9 @@ class DraftMaker {
   }
 
  private:
-  uint32_t pick(uint32_t low, uint32_t high) { return std::uniform_int_distribution<uint32_t>(low, high)(random_); }
+  uint32_t pick(uint32_t low, uint32_t high) {
+    return std::uniform_int_distribution<uint32_t>(low, high)(random_);
+  }
   template <class T>
   static uint32_t last_of(const std::vector<T>& list) {
     return static_cast<uint32_t>(list.size()) - 1;
@@ -66,8 +69,8 @@ class DraftMaker {
     i.queue = static_cast<Queue>(pick(0, 3));
     for (auto& [queue, count] : counts_)
       if (pick(0, 3) == 0 && i.waits.size() < isa::kMaxWaits)
-        i.waits.push_back({static_cast<uint8_t>(queue / isa::kQueues), static_cast<Queue>(queue % isa::kQueues),
-                           pick(1, count)});
+        i.waits.push_back({static_cast<uint8_t>(queue / isa::kQueues),
+                           static_cast<Queue>(queue % isa::kQueues), pick(1, count)});
     ++counts_[cost::queue_of(i)];
     const auto now = static_cast<uint32_t>(out_.instructions.size());
     for (uint32_t k : live_)
