@@ -255,13 +255,20 @@ class Scheduler {
     for (int64_t percent : {50, 25, 70, 35, 100}) add(images_within(program, chip / 100 * percent));
     for (uint64_t n = std::bit_ceil(static_cast<uint64_t>(program.images)); n >= 1; n /= 2)
       add(images_at_most(program, static_cast<int64_t>(n)));
+    // Where the whole batch fits the chip, parts of it soon take longer and longer.
+    const bool fits = orders.front() == images_at_most(program, program.images);
+    constexpr int kPatience = 2;
+    int worse = 0;
     std::optional<Program> best;
     for (const ImagesAtOnce& order : orders) {
+      if (fits && worse == kPatience) break;
       Program ordered = in_sub_batches(program, order);
       const double before = least_;
       tell(order);
       MRVLC_TRY(consider(ordered, policy, false));
-      if (!best || least_ < before) best = std::move(ordered);
+      const bool better = !best || least_ < before;
+      if (better) best = std::move(ordered);
+      worse = better ? 0 : worse + 1;
     }
     program = std::move(*best);
     return {};

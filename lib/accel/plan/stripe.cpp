@@ -216,8 +216,9 @@ class Striper {
       if (few || outside > 1 || (inside > 0 && outside > 0)) return false;
       const bool other_rows = uses_[i]->mapped || std::holds_alternative<WindowOp>(p_.primitives[i]);
       if (reads_leaving && (inside > 0 || other_rows)) return false;
+      // Of what the run makes a stripe has some rows alone, even if others were made before it.
       for (uint32_t b : uses_[i]->whole)
-        if (users_[b].all.front() >= r.first && users_[b].all.front() <= r.last) return false;
+        if (internal(b, r) || leaves(b, r)) return false;
     }
     return true;
   }
