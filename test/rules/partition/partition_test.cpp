@@ -158,7 +158,7 @@ TEST_CASE("patterns that match nothing, contradict each other or ask the impossi
   options.cpu = {"C*"};
   CHECK(code(options) == "MRV0403 Conv");
   options = {};
-  options.batch = 9;
+  options.batch = 256;
   CHECK(code(options) == "MRV0404 ");
   // A warning in front of it changes nothing.
   const std::string warns =
