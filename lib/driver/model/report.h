@@ -343,7 +343,7 @@ struct ExpectedTime {
         .null_or("inferences_per_second", e.inferences_per_second)
         .null_or("bound_by", e.bound_by)
         .added("host_model", e.host_model)
-        .added("two_in_flight", e.two_in_flight);
+        .some("two_in_flight", e.two_in_flight);
   }
 };
 
