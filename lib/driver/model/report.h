@@ -342,8 +342,7 @@ struct ExpectedTime {
             "seconds_host", e.host)
         .null_or("inferences_per_second", e.inferences_per_second)
         .null_or("bound_by", e.bound_by)
-        .added("host_model", e.host_model)
-        .some("two_in_flight", e.two_in_flight);
+        .added("host_model", e.host_model)("two_in_flight", e.two_in_flight);
   }
 };
 
